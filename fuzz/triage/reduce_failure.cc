@@ -209,6 +209,9 @@ absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
 
 }  // namespace
 
+// Crashes that have more are reduced a second time.
+constexpr int64_t kFewInstructions = 8;
+
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
                                            const ReduceCase& reduce_case, Outcome::Kind kind,
                                            const std::string& rule, const TriageOptions& options) {
@@ -225,7 +228,15 @@ absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
     if (!subject.backend.Describe().in_process) tight.limits.seconds = brief.limits.seconds;
     if (has_cheap_flags) {
       absl::StatusOr<ReduceResult> reduced = ReduceCheaply(tight, reduce_case, kind, options);
-      if (reduced.ok()) return reduced;
+      if (reduced.ok()) {
+        const bool is_large = reduced->reduced.module->InstructionCount() > kFewInstructions;
+        if (!IsCrash(kind) || !is_large || reduced->was_enough) return reduced;
+        // Cheap code may die of smaller programs in another way than what users compile.
+        absl::StatusOr<ReduceResult> more =
+            ReduceWithin(tight, reduced->reduced, kind, rule, options);
+        if (more.ok()) return more;
+        return reduced;
+      }
     }
     absl::StatusOr<ReduceResult> reduced = ReduceWithin(tight, reduce_case, kind, rule, options);
     if (is_last || reduced.status().code() != absl::StatusCode::kFailedPrecondition) return reduced;

@@ -494,27 +494,6 @@ TEST_F(TriageTest, ACrashInTwoWaysIsReducedAllTheSame) {
   EXPECT_LE(report->result.instructions, 3) << report->page.finding.module_text;
 }
 
-// A compiler that dies of the whole program at first in a way in which it dies of nothing else.
-TEST_F(TriageTest, ACrashThatIsRarelyTheSameIsReduced) {
-  const std::unique_ptr<Oracle> oracle = MakeOracle();
-  FakeBackend::Script script = NegatesNothing(*oracle);
-  int of_whole = 0;
-  script.compile = [&of_whole](const Module& module, const CompileOptions&) -> absl::Status {
-    if (!HasOp(module, Opcode::kDynamicSlice)) return absl::OkStatus();
-    const bool is_rare = module.InstructionCount() > 3 && ++of_whole <= 2;
-    return MakeError(ErrorClass::kCompileCrash, is_rare ? "rare.cc: bad" : "usual.cc: gone");
-  };
-  FakeBackend backend(std::move(script));
-  const absl::StatusOr<ReduceCase> whole = CaseOf(MakeFinding());
-  ASSERT_TRUE(whole.ok()) << whole.status();
-  ASSERT_GT(whole->module->InstructionCount(), 3);
-  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
-  const absl::StatusOr<ReduceResult> reduced =
-      ReduceFailure(subject, *whole, Outcome::kCompileCrash, "", Options());
-  ASSERT_TRUE(reduced.ok()) << reduced.status();
-  EXPECT_LE(reduced->reduced.module->InstructionCount(), 3);
-}
-
 // An oracle that remembers how long it was allowed to work.
 class PatientOracle : public Oracle {
  public:

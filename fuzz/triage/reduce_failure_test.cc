@@ -1,0 +1,84 @@
+// Reduction of what a compiler dies of, in more ways than one.
+#include "fuzz/triage/reduce_failure.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fuzz/reduce/testing/negates_nothing.h"
+#include "gtest/gtest.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/backend/check.h"
+#include "spec/backend/fake_backend.h"
+#include "spec/base/error.h"
+#include "spec/numerics/profile.h"
+#include "spec/text/reader.h"
+
+namespace assay {
+namespace {
+
+constexpr char kProgram[] = R"(HloModule m
+ENTRY e {
+  p = s16[9,7] parameter(0)
+  i = u8[] parameter(1)
+  n = s16[9,7] negate(p)
+  a = s16[9,7] add(n, p)
+  s = s16[9,7] subtract(p, a)
+  outer = s16[6,5] dynamic-slice(s, i, i), dynamic_slice_sizes={6,5}
+  inner = s16[4,3] dynamic-slice(outer, i, i), dynamic_slice_sizes={4,3}
+  r = s16[4,3] reverse(inner), dimensions={0}
+  ROOT t = (s16[4,3], s16[9,7]) tuple(r, a)
+}
+)";
+constexpr int64_t kInstructions = 9;
+
+bool Slices(const Module& module) {
+  return std::any_of(module.entry()->begin(), module.entry()->end(),
+                     [](const Instruction* at) { return at->opcode() == Opcode::kDynamicSlice; });
+}
+
+// How many instructions are left of the program when a compiler dies of each that slices: in the
+// words that `words` gives.
+int64_t LeftOfWhatDies(
+    const std::function<const char*(const Module&, const CompileOptions&)>& words) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  FakeBackend::Script script = NegatesNothing(*oracle);
+  script.description.dumps_passes = true;
+  script.compile = [&words](const Module& module, const CompileOptions& options) -> absl::Status {
+    if (!Slices(module)) return absl::OkStatus();
+    return MakeError(ErrorClass::kCompileCrash, words(module, options));
+  };
+  FakeBackend backend(std::move(script));
+  ReduceCase whole{ReadModule(kProgram).value(),
+                   {Literal(Shape::Array(ElementType::kS16, {9, 7})),
+                    Literal::Scalar<uint8_t>(ElementType::kU8, 2)}};
+  EXPECT_EQ(whole.module->InstructionCount(), kInstructions);
+  const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
+  const absl::StatusOr<ReduceResult> reduced =
+      ReduceFailure(subject, whole, Outcome::kCompileCrash, "", TriageOptions());
+  EXPECT_TRUE(reduced.ok()) << reduced.status();
+  return reduced.ok() ? reduced->reduced.module->InstructionCount() : -1;
+}
+
+TEST(ReduceFailure, OfTheWholeItDiesAtFirstAsOfNothingElse) {
+  int of_whole = 0;
+  EXPECT_LE(LeftOfWhatDies([&of_whole](const Module& module, const CompileOptions& options) {
+              const bool is_rare = options.flags.empty() &&
+                                   module.InstructionCount() == kInstructions && ++of_whole <= 3;
+              return is_rare ? "rare.cc: bad" : "usual.cc: gone";
+            }),
+            3);
+}
+
+TEST(ReduceFailure, UnderCheapFlagsItDiesOfNothingSmallerAlike) {
+  EXPECT_LE(LeftOfWhatDies([](const Module& module, const CompileOptions& options) {
+              const bool is_other =
+                  module.InstructionCount() < kInstructions && !options.flags.empty();
+              return is_other ? "other.cc: gone" : "first.cc: bad";
+            }),
+            3);
+}
+
+}  // namespace
+}  // namespace assay
