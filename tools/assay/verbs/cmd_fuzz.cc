@@ -60,8 +60,10 @@ absl::StatusOr<int> Run(Options options) {
   };
   RunRow run = BeginRun("fuzz", options.backend, CommandLine());
   run.backend_version = who.version;
-  absl::StatusOr<CampaignSummary> summary = RunCampaign(
-      options.campaign, MakeCampaignTools(options.out, options.python, !options.no_triage));
+  absl::StatusOr<CampaignSummary> summary =
+      RunCampaign(options.campaign,
+                  MakeCampaignTools(options.out, InterpreterOf(options.backend, options.python),
+                                    !options.no_triage));
   progress.Clear();
   if (!summary.ok()) return summary.status();
   nlohmann::json json = CampaignJson(*summary, options.defect);

@@ -19,6 +19,7 @@
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
+#include "tools/assay/verbs/campaign_tools.h"
 
 namespace assay {
 namespace {
@@ -145,7 +146,8 @@ absl::StatusOr<int> Run(const Options& options) {
   triage.pages = options.out;
   triage.reduce_seconds = options.seconds;
   triage.jobs = options.Jobs();
-  if (!c.backend->Describe().in_process) triage.python = ChoosePython(options.failure.python);
+  if (!c.backend->Describe().in_process)
+    triage.python = ChoosePython(InterpreterOf(c.finding.backend, options.failure.python));
   triage.progress = [&](const ReduceProgress& now) { Show(progress, now); };
   const InterruptGuard guard;
   absl::StatusOr<TriageReport> report = Triage(c.finding, *c.oracle, *c.backend, triage);
