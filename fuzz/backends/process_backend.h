@@ -55,6 +55,9 @@ void RegisterProcess(BackendRegistry& registry);
 void RegisterXla(BackendRegistry& registry, std::string python = "");
 // The interpreter that is used when `asked` is empty, else that.
 std::string ChoosePython(const std::string& asked);
+// That of a backend by its whole name: the one in "xla:python=PATH", else as ChoosePython(asked).
+// Second opinions on it run there, too.
+std::string PythonOf(const std::string& backend, const std::string& asked);
 absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
                                                  const std::string& python);
 // Those of "jax:OPTIONS". A platform of GPUs is judged by the profile xla-gpu.

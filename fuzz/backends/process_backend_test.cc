@@ -110,6 +110,12 @@ TEST(ProcessBackend, KillsWhatHangs) {
   EXPECT_EQ(ClassOf(run.status()), ErrorClass::kTimeout);
 }
 
+TEST(ProcessBackend, ItsPythonIsTheOneThatItsNameHas) {
+  EXPECT_EQ(PythonOf("xla:pages=reused,python=/p/bin/python", "other"), "/p/bin/python");
+  EXPECT_EQ(PythonOf("xla:pages=reused", "other"), "other");
+  EXPECT_EQ(PythonOf("xla", "other"), "other");
+}
+
 TEST(ProcessBackend, WhatSleepsHasNoMoreTimeThanItsLimit) {
   if (WaitedForCpu(getpid()) == 0) GTEST_SKIP() << "this kernel does not tell sleep from waiting";
   std::unique_ptr<Backend> backend = Worker();

@@ -100,6 +100,14 @@ std::string ChoosePython(const std::string& asked) {
   return variable != nullptr && *variable != '\0' ? variable : "python3";
 }
 
+std::string PythonOf(const std::string& backend, const std::string& asked) {
+  const size_t colon = backend.find(':');
+  if (colon == backend.npos) return ChoosePython(asked);
+  for (const auto& [name, value] : SplitOptions(backend.substr(colon + 1)))
+    if (name == "python") return value;
+  return ChoosePython(asked);
+}
+
 absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
                                                  const std::string& python) {
   return OptionsOfJax("xla", /*has_devices=*/false, options, python);

@@ -1,10 +1,6 @@
 // The oracle, the backends and the triage of campaigns that verbs start.
 #include "tools/assay/verbs/campaign_tools.h"
 
-#include <string_view>
-#include <vector>
-
-#include "absl/strings/str_split.h"
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/triage/triage.h"
 #include "reference/interpreter/interpreter.h"
@@ -28,17 +24,6 @@ CampaignTools MakeCampaignTools(const std::string& out, const std::string& pytho
     tools.triage = MakeTriage(std::move(options));
   }
   return tools;
-}
-
-std::string InterpreterOf(const std::string& backend, const std::string& python) {
-  const size_t colon = backend.find(':');
-  if (colon == backend.npos) return python;
-  for (const std::string& option :
-       std::vector<std::string>(absl::StrSplit(backend.substr(colon + 1), ','))) {
-    constexpr std::string_view kPython = "python=";
-    if (option.starts_with(kPython)) return option.substr(kPython.size());
-  }
-  return python;
 }
 
 }  // namespace assay

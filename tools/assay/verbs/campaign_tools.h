@@ -10,8 +10,4 @@ namespace assay {
 // Bug pages go to OUT/bugs. Without triage, findings are counted and bucketed only.
 CampaignTools MakeCampaignTools(const std::string& out, const std::string& python, bool triage);
 
-// The interpreter that `backend` names, "xla:python=PATH", or else `python`: second opinions run in
-// it, too.
-std::string InterpreterOf(const std::string& backend, const std::string& python);
-
 }  // namespace assay

@@ -1,6 +1,7 @@
 // assay fuzz: a campaign of random programs against the oracle.
 #include <memory>
 
+#include "fuzz/backends/process_backend.h"
 #include "fuzz/campaign/campaign.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
@@ -60,10 +61,9 @@ absl::StatusOr<int> Run(Options options) {
   };
   RunRow run = BeginRun("fuzz", options.backend, CommandLine());
   run.backend_version = who.version;
-  absl::StatusOr<CampaignSummary> summary =
-      RunCampaign(options.campaign,
-                  MakeCampaignTools(options.out, InterpreterOf(options.backend, options.python),
-                                    !options.no_triage));
+  absl::StatusOr<CampaignSummary> summary = RunCampaign(
+      options.campaign, MakeCampaignTools(options.out, PythonOf(options.backend, options.python),
+                                          !options.no_triage));
   progress.Clear();
   if (!summary.ok()) return summary.status();
   nlohmann::json json = CampaignJson(*summary, options.defect);

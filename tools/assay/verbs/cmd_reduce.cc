@@ -19,7 +19,6 @@
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
-#include "tools/assay/verbs/campaign_tools.h"
 
 namespace assay {
 namespace {
@@ -147,7 +146,7 @@ absl::StatusOr<int> Run(const Options& options) {
   triage.reduce_seconds = options.seconds;
   triage.jobs = options.Jobs();
   if (!c.backend->Describe().in_process)
-    triage.python = ChoosePython(InterpreterOf(c.finding.backend, options.failure.python));
+    triage.python = PythonOf(c.finding.backend, options.failure.python);
   triage.progress = [&](const ReduceProgress& now) { Show(progress, now); };
   const InterruptGuard guard;
   absl::StatusOr<TriageReport> report = Triage(c.finding, *c.oracle, *c.backend, triage);
