@@ -5,6 +5,7 @@
 #include <ctime>
 #include <utility>
 
+#include "fuzz/choices.h"
 #include "fuzz/generator/input_sets.h"
 #include "fuzz/opinions/far_off.h"
 #include "fuzz/opinions/notable.h"
@@ -23,6 +24,15 @@ constexpr int64_t kMostInstructionsInPack = 60;
 // In larger packs what all members share is next to nothing, and one that does not compile takes
 // more of the others with it.
 constexpr size_t kMostMembers = 16;
+
+// Half of the programs are small, and one of them costs half of what another does: nine of ten that
+// are compiled as users do are from among these, as long as there are so many.
+int64_t PercentAsUsersDo(int64_t screened_percent, bool is_small) {
+  constexpr int64_t kOfTen = 9;
+  const int64_t twice = 2 * (100 - screened_percent);  // the sum of both shares
+  const int64_t of_small = std::min<int64_t>(100, twice * kOfTen / 10);
+  return is_small ? of_small : twice - of_small;
+}
 
 // More inputs for an executable elsewhere shall not cost more than another program would, of which
 // this process computes all that is not in the other one: oracle and judge.
@@ -256,16 +266,25 @@ bool CaseRunner::IsRepeated(int64_t index) const {
   return options_.repeat_every > 0 && index % options_.repeat_every == options_.repeat_every - 1;
 }
 
-bool CaseRunner::IsScreened(int64_t index, size_t backend) const {
-  // Spread evenly: of 95 of a hundred the twentieth is not, the fortieth, and so on.
-  const int64_t others = 100 - options_.screened_percent;
-  const bool is_other = (index + 1) % 100 * others % 100 < others;
-  return !options_.screening.empty() && !IsRepeated(index) &&
-         backends_[backend]->Describe().dumps_passes && !is_other;
+bool CaseRunner::IsScreened(const CaseKey& key, int64_t instructions) const {
+  if (options_.screening.empty() || IsRepeated(key.index)) return false;
+  if (!backends_[key.backend]->Describe().dumps_passes) return false;
+  // Drawn from the number alone, and apart from what the generator makes of it.
+  constexpr uint64_t kSalt = 0x5c4ee4;
+  constexpr int64_t kSmall = 8;
+  const uint64_t drawn = MixSeeds(kSalt, static_cast<uint64_t>(key.index)) % 100;
+  return static_cast<int64_t>(drawn) >=
+         PercentAsUsersDo(options_.screened_percent, instructions <= kSmall);
+}
+
+bool CaseRunner::IsScreened(const CaseKey& key) const {
+  const Case made =
+      GenerateCase(options_.seed, static_cast<uint64_t>(key.index), options_.generator);
+  return IsScreened(key, made.module->InstructionCount());
 }
 
 BackendRecord CaseRunner::RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state) {
-  const bool screens = IsScreened(key.index, key.backend);
+  const bool screens = IsScreened(key, prepared.record.instructions);
   Backend& alone = *backends_[key.backend];
   const bool is_cheap = screens || prepared.together != nullptr;
   if (is_cheap) {
@@ -364,7 +383,7 @@ void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
       const bool fits = record.IsRun() && !record.repeated &&
                         record.instructions <= kMostInstructionsInPack &&
                         CanBeJoined(*prepared.made.module);
-      if (!fits || IsScreened(record.index, 0) != screened) continue;
+      if (!fits || IsScreened({record.index, 0}, record.instructions) != screened) continue;
       members.push_back(&prepared);
       if (members.size() < kMostMembers) continue;
       begin_pack(members.size());

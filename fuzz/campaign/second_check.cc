@@ -194,7 +194,7 @@ std::optional<WrongArray> CaseRunner::FirstWhereCheap(const CheckSubject& subjec
                                                       const Module& module,
                                                       const std::vector<Literal>& inputs,
                                                       const CaseKey& key) const {
-  const bool is_cheap = key.screened && IsScreened(key.index, key.backend);
+  const bool is_cheap = key.screened && IsScreened(key);
   if (!is_cheap || key.output < 0) return std::nullopt;
   CompileOptions options = WithFlags(subject.options, options_.screening);
   options.limits.seconds = std::min(options.limits.seconds, kQuickSeconds);
@@ -227,7 +227,7 @@ void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const Familia
                      subject.options, subject.limits,  options_.oracle_steps};
   quick.limits.seconds = std::min(quick.limits.seconds, kQuickSeconds);
   CheckSubject asked = is_wrong ? quick : subject;
-  if (is_wrong && key.screened && IsScreened(key.index, key.backend)) {
+  if (is_wrong && key.screened && IsScreened(key)) {
     asked.options = WithFlags(quick.options, options_.screening);  // where it was wrong, too
   } else if (is_wrong) {
     asked.options = UnderCheapFlags(quick, check_case, Outcome::kWrong, options_.screening).options;
@@ -269,7 +269,7 @@ void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const Familia
 
 Outcome CaseRunner::OutcomeAsScreened(const CheckSubject& subject, const CheckCase& check_case,
                                       const CaseKey& key) const {
-  const bool is_cheap = IsScreened(key.index, key.backend);
+  const bool is_cheap = IsScreened(key);
   const CompileOptions options =
       is_cheap ? WithFlags(subject.options, options_.screening) : subject.options;
   return CheckOn(SubjectOf(subject, options), check_case).outcome;
