@@ -206,10 +206,7 @@ class Campaign {
     if (InterruptRequested()) return true;
     EndCasesForTriage();
     if (desk_.CasesLeft() || CasesRunning()) return false;
-    if (cases_end_ == 0) {
-      cases_end_ = Now();
-      TakeCpuSeconds();
-    }
+    if (cases_end_ == 0) cases_end_ = Now();
     if (desk_.TriageEnds() > 0 && Now() > desk_.TriageEnds() + kLastWordsSeconds) {
       const double more = std::min(kMostSecondsOfLastChecks, kShareOfLastChecks * seconds_);
       return !ChecksHaveWork() || Now() > desk_.TriageEnds() + more;
@@ -229,7 +226,7 @@ class Campaign {
 
   void Finish() {
     summary().interrupted = InterruptRequested();
-    if (cases_end_ == 0) TakeCpuSeconds();
+    TakeCpuSeconds();
     summary().seconds = (cases_end_ > 0 ? cases_end_ : Now()) - start_;
     summary().triage_seconds = cases_end_ > 0 ? Now() - cases_end_ : 0;
     for (size_t slot = confirm_; slot < replay_; ++slot) {

@@ -142,8 +142,8 @@ struct CampaignSummary {
   int64_t after_others = 0;  // ... of findings that repeat only after what ran before them
   int64_t unchecked = 0;     // suspects beyond most_checked, or when the time was up
   int64_t input_sets = 1;    // runs per executable
-  double cpu_seconds = 0;    // of all processes of the campaign until the last case ended
-  // What second checks and triage that had ended by then have of it.
+  double cpu_seconds = 0;    // of all processes of the campaign, with the triage after its cases
+  // What second checks and triage have of it.
   double cpu_seconds_of_checks = 0, cpu_seconds_of_triage = 0;
   int cores = 0;         // of this machine
   int64_t repeated = 0;  // programs run and compiled several times
@@ -176,7 +176,8 @@ struct CampaignSummary {
   // The share of what all cores of the machine could give; the rest went to other programs, or was
   // spent waiting.
   double ShareOfCpu() const {
-    return seconds > 0 && cores > 0 ? cpu_seconds / (seconds * cores) : 0;
+    const double all_seconds = seconds + triage_seconds;
+    return all_seconds > 0 && cores > 0 ? cpu_seconds / (all_seconds * cores) : 0;
   }
   static int64_t SumOf(const std::map<std::string, int64_t>& counts) {
     int64_t sum = 0;

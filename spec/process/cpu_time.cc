@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <vector>
 
@@ -18,8 +20,20 @@ namespace {
 
 struct Usage {
   pid_t parent = 0;
-  double ticks = 0;  // own and of children that were waited for
+  double seconds = 0;              // what the process itself has used
+  double seconds_of_children = 0;  // of those that were waited for
+  double Sum() const { return seconds + seconds_of_children; }
 };
+
+// The kernel writes whole ticks of 10 ms, rounded down, which is all that a short process has: its
+// clock says more, as long as it is there.
+double OwnSeconds(pid_t pid, double of_ticks) {
+  clockid_t clock;
+  timespec time;
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return of_ticks;
+  return std::max(of_ticks,
+                  static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9);
+}
 
 bool ReadUsage(pid_t pid, Usage& usage) {
   FILE* file = fopen(StrCat("/proc/", static_cast<int64_t>(pid), "/stat").c_str(), "re");
@@ -39,8 +53,9 @@ bool ReadUsage(pid_t pid, Usage& usage) {
     return false;
   }
   usage.parent = parent;
-  usage.ticks =
-      static_cast<double>(user + system) + static_cast<double>(children_user + children_system);
+  const auto per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+  usage.seconds = OwnSeconds(pid, static_cast<double>(user + system) / per_second);
+  usage.seconds_of_children = static_cast<double>(children_user + children_system) / per_second;
   return true;
 }
 
@@ -57,21 +72,20 @@ double CpuSecondsOfTree(pid_t root) {
   closedir(folder);
   std::multimap<pid_t, pid_t> children;
   for (const auto& [pid, usage] : processes) children.emplace(usage.parent, pid);
-  double ticks = 0;
+  double seconds = 0;
   for (std::vector<pid_t> open = {root}; !open.empty();) {
     const pid_t pid = open.back();
     open.pop_back();
-    ticks += processes[pid].ticks;
+    seconds += processes[pid].Sum();
     const auto [first, last] = children.equal_range(pid);
     for (auto at = first; at != last; ++at) open.push_back(at->second);
   }
-  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return seconds;
 }
 
 double CpuSecondsOf(pid_t pid) {
   Usage usage;
-  const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
-  return ReadUsage(pid, usage) ? usage.ticks / ticks_per_second : 0;
+  return ReadUsage(pid, usage) ? usage.Sum() : 0;
 }
 
 namespace {
