@@ -11,6 +11,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "fuzz/blame/loop_facts.h"
+#include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -22,6 +24,8 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kDisable[] = "xla_disable_hlo_passes";
 
 struct Snapshot {
   std::string pipeline, pass;  // from the file name: NNNN.PIPELINE.after_PASS.before_NEXT.txt
@@ -81,7 +85,7 @@ class PassSearch {
                          subject_.limits};
     for (const auto& [name, value] : flags) {
       std::string& flag = subject.options.flags[name];
-      const bool adds = name == "xla_disable_hlo_passes" && !flag.empty();
+      const bool adds = name == kDisable && !flag.empty();
       flag = adds ? StrCat(flag, ",", value) : value;
     }
     return CheckIsolated(subject, CheckCase::Of(module_, inputs_)).outcome;
@@ -111,18 +115,24 @@ class PassSearch {
         subject_.oracle.Expect(module_, arguments_, subject_.profile, limits);
     if (!expectation.ok()) return;
     const Snapshot* last_right = nullptr;
+    const std::string* last_text = nullptr;
     for (const Snapshot& snapshot : snapshots) {
       ++blame_.snapshots;
       // Most passes change nothing.
-      if (last_right != nullptr && snapshot.text == last_right->text) continue;
+      if (last_text != nullptr && snapshot.text == *last_text) continue;
+      if (last_text != nullptr) NoteChange(snapshot.pass);
+      last_text = &snapshot.text;
       absl::StatusOr<Literal> value = Evaluate(snapshot.text, limits);
       if (!value.ok()) {
         ++blame_.unreadable;
         continue;
       }
       if (Judge(*expectation, *value).verdict != Verdict::kFail) {
-        last_right = &snapshot;
-        continue;
+        blame_.is_note = HasWrongNote(snapshot.text, *expectation);
+        if (!blame_.is_note) {
+          last_right = &snapshot;
+          continue;
+        }
       }
       // The first snapshot is what XLA made of the text (through StableHLO) before any pass.
       bool imported = last_right == nullptr && blame_.unreadable == 0;
@@ -134,27 +144,64 @@ class PassSearch {
     }
   }
 
+  // Each once, in the order of their last changes.
+  void NoteChange(const std::string& pass) {
+    std::erase(changing_, pass);
+    changing_.push_back(pass);
+  }
+
+  // Whether the answer is wrong if loops run as often as the snapshot says that they do.
+  bool HasWrongNote(const std::string& text, const Expectation& expectation) {
+    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    if (!module.ok() || !ApplyLoopFacts(**module)) return false;
+    const absl::StatusOr<Literal> value = EvaluateModule(**module, subject_.limits);
+    return value.ok() && Judge(expectation, *value).verdict == Verdict::kFail;
+  }
+
   absl::StatusOr<Literal> Evaluate(const std::string& text, const Limits& limits) {
     ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, ReadModule(text));
-    if (const std::vector<std::string> missing = Unsupported(*module); !missing.empty()) {
+    return EvaluateModule(*module, limits);
+  }
+
+  absl::StatusOr<Literal> EvaluateModule(const Module& module, const Limits& limits) {
+    if (const std::vector<std::string> missing = Unsupported(module); !missing.empty()) {
       return MakeError(ErrorClass::kUnsupported,
                        StrCat("the oracle does not evaluate ", absl::StrJoin(missing, ", ")));
     }
-    ASSAY_RETURN_IF_ERROR(Verify(*module));
-    return subject_.oracle.Evaluate(*module, arguments_, limits);
+    ASSAY_RETURN_IF_ERROR(Verify(module));
+    return subject_.oracle.Evaluate(module, arguments_, limits);
   }
 
   Outcome Flag(const std::string& name, const std::string& value) {
     Outcome outcome = CheckWith({{name, value}});
-    blame_.checks.emplace_back(StrCat("--", name, "=", value), StateWord(outcome));
+    // Without a pass that it needs, a compiler may die of what it compiles otherwise.
+    const bool fails_otherwise = outcome.IsFailure() && !outcome.Fails(kind_);
+    blame_.checks.emplace_back(StrCat("--", name, "=", value),
+                               fails_otherwise ? Name(outcome.kind) : StateWord(outcome));
     return outcome;
+  }
+
+  // One after the other, and not by halves: with many at once hardly any program is compiled. The
+  // last is the nearest to what is wrong, as the code that another pass made may only be what a
+  // later one goes wrong on.
+  void DisablePasses() {
+    constexpr double kMostSeconds = 60;
+    const double begun = Now();
+    for (auto pass = changing_.rbegin(); pass != changing_.rend(); ++pass) {
+      if (Now() - begun > kMostSeconds) return;
+      if (!CheckWith({{kDisable, *pass}}).IsPass()) continue;
+      blame_.silencing = *pass;
+      blame_.checks.emplace_back(StrCat("--", kDisable, "=", *pass), "pass");
+      return;
+    }
   }
 
   void Flags() {
     if (!blame_.pass.empty() && blame_.pass != "import")
-      without_pass_ = Flag("xla_disable_hlo_passes", blame_.pass);
+      without_pass_ = Flag(kDisable, blame_.pass);
     passes_matter_ = Flag("xla_disable_all_hlo_passes", "true").IsPass();
     llvm_matters_ = Flag("xla_backend_optimization_level", "0").IsPass();
+    if (kind_ == Outcome::kWrong && blame_.pass.empty() && !llvm_matters_) DisablePasses();
   }
 
   void Sum() {
@@ -165,7 +212,8 @@ class PassSearch {
           "takes in by way of StableHLO";
     } else if (!blame_.pass.empty()) {
       blame_.verdict =
-          StrCat("the module is wrong after pass ", blame_.pass, " of pipeline ", blame_.pipeline,
+          StrCat(blame_.is_note ? "what it says of a loop's trips or counter" : "the module",
+                 " is wrong after pass ", blame_.pass, " of pipeline ", blame_.pipeline,
                  without_pass_.IsPass() ? ", and right without that pass"
                  : without_pass_.Fails(Outcome::kRejected)
                      ? "; this release does not let that pass be disabled alone"
@@ -174,6 +222,9 @@ class PassSearch {
       blame_.verdict =
           "every dumped module is right, and so is the code at optimization level 0: LLVM's "
           "optimization of the generated code";
+    } else if (!blame_.silencing.empty()) {
+      blame_.verdict = StrCat("right without pass ", blame_.silencing,
+                              ", though every dumped module that can be read is right");
     } else if (passes_matter_) {
       blame_.verdict =
           "right without HLO passes, though every dumped module that can be read is right";
@@ -188,6 +239,7 @@ class PassSearch {
   const std::vector<Literal>& inputs_;
   Outcome::Kind kind_;
   std::vector<const Literal*> arguments_;
+  std::vector<std::string> changing_;  // passes that changed the text
   PassBlame blame_;
   Outcome without_pass_;
   bool passes_matter_ = false, llvm_matters_ = false;

@@ -1,6 +1,7 @@
 // Blame for XLA, which does not number its decisions: the module is dumped after every pass, each
-// snapshot runs on the oracle, and the first one whose answer is wrong names the pass. Flags then
-// tell passes from code generation.
+// snapshot runs on the oracle, as it is written and as its notes about loops say, and the first one
+// whose answer is wrong names the pass. Where all are right, passes are disabled one after the
+// other. Flags then tell passes from code generation.
 #pragma once
 
 #include <string>
@@ -15,6 +16,10 @@ struct PassBlame {
   std::string pass;           // "algsimp"; "" when every snapshot is right
   std::string pipeline;       // "simplification"
   std::string before, after;  // the snapshots around it
+  bool is_note = false;       // what it noted about a loop is wrong, and not the module
+  // When every snapshot is right: the last of the passes that changed the program without which it
+  // does not fail; "" if there is none.
+  std::string silencing;
   // The state of the program ("pass", "fail", ...) under each flag that disables something.
   std::vector<std::pair<std::string, std::string>> checks;
   std::string verdict;                    // one sentence: what is guilty, as far as this tells

@@ -348,8 +348,9 @@ class Triager {
     key.crash = seen_.reason;
     key.reduced = case_.module.get();
     result_.bucket = BucketOf(key);
-    const std::string blamed = IsOurs() ? "assay" : result_.blamed_rule;
-    const std::string who = blamed.empty() ? key.backend_family : blamed;
+    std::string who = IsOurs() ? "assay" : result_.blamed_rule;
+    if (who.empty()) who = page_.pass_blame.silencing;
+    if (who.empty()) who = key.backend_family;
     result_.title = StrCat(who, ": ", Name(finding_.kind), " in ",
                            Expression(case_.module->entry()->root(), kTitleDepth));
   }

@@ -83,6 +83,7 @@ int PrintPass(const PassBlame& blame, bool json) {
   if (json) {
     PrintJson({{"pass", blame.pass},
                {"pipeline", blame.pipeline},
+               {"silencing", blame.silencing},
                {"verdict", blame.verdict},
                {"snapshots", blame.snapshots},
                {"unreadable", blame.unreadable}});

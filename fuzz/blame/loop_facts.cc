@@ -1,0 +1,141 @@
+#include "fuzz/blame/loop_facts.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "nlohmann/json.hpp"
+#include "spec/types/literal.h"
+
+namespace assay {
+namespace {
+
+constexpr ElementType kCount = ElementType::kS64;
+
+// The values of a counter are start, start + step, ... modulo the size of its type.
+struct Counter {
+  int64_t element = 0;  // of the state, which is a tuple
+  int64_t start = 0, step = 0;
+};
+
+struct LoopFacts {
+  int64_t trips = 0;
+  std::optional<Counter> counter;
+};
+
+// Numbers are strings in the JSON of a proto; those of u64 may be past the end of int64.
+std::optional<int64_t> NumberAt(const nlohmann::json& json, const char* outer, const char* inner) {
+  const auto at = json.find(outer);
+  if (at == json.end() || !at->is_object() || !at->contains(inner)) return std::nullopt;
+  const nlohmann::json& value = at->at(inner);
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (!value.is_string()) return std::nullopt;
+  int64_t number = 0;
+  uint64_t large = 0;
+  if (absl::SimpleAtoi(value.get<std::string>(), &number)) return number;
+  if (absl::SimpleAtoi(value.get<std::string>(), &large)) return static_cast<int64_t>(large);
+  return std::nullopt;
+}
+
+std::optional<LoopFacts> FactsOf(const Instruction& loop) {
+  if (loop.opcode() != Opcode::kWhile) return std::nullopt;
+  const std::string& text = loop.attributes().String(Attr::kBackendConfig);
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  const std::optional<int64_t> trips = NumberAt(json, "known_trip_count", "n");
+  if (!trips.has_value() || *trips < 0) return std::nullopt;
+  LoopFacts facts{*trips, std::nullopt};
+  // A number that is nought is left out of the JSON of a proto.
+  const Counter counter{NumberAt(json, "known_induction_variable", "tuple_index").value_or(0),
+                        NumberAt(json, "known_init_step", "init").value_or(0),
+                        NumberAt(json, "known_init_step", "step").value_or(0)};
+  const Shape& state = loop.shape();
+  const bool is_counted = json.contains("known_init_step") && state.IsTuple() &&
+                          counter.element >= 0 &&
+                          counter.element < static_cast<int64_t>(state.elements().size());
+  if (is_counted) {
+    const Shape& element = state.elements()[counter.element];
+    if (element.IsScalar() && IsInteger(element.element_type())) facts.counter = counter;
+  }
+  return facts;
+}
+
+Instruction* Number(Computation& computation, ElementType type, int64_t value) {
+  Literal literal(Shape::Array(type, {}));
+  literal.SetInteger(0, value);
+  return computation.AddConstant(std::move(literal));
+}
+
+Instruction* Element(Computation& computation, Instruction* tuple, int64_t index) {
+  return computation.Add(Opcode::kGetTupleElement, tuple->shape().elements()[index], {tuple},
+                         Attributes().Set(Attr::kIndex, AttrValue(index)));
+}
+
+// The state with the counter that trip number `trip` begins with.
+Instruction* WithCounter(Computation& body, Instruction* state, Instruction* trip,
+                         const Counter& counter) {
+  const Shape& shape = state->shape();
+  std::vector<Instruction*> elements;
+  for (int64_t i = 0; i < static_cast<int64_t>(shape.elements().size()); ++i) {
+    if (i != counter.element) {
+      elements.push_back(Element(body, state, i));
+      continue;
+    }
+    const Shape& of = shape.elements()[i];
+    Instruction* number = trip;
+    if (of.element_type() != kCount) number = body.Add(Opcode::kConvert, of, {trip});
+    Instruction* step = Number(body, of.element_type(), counter.step);
+    Instruction* start = Number(body, of.element_type(), counter.start);
+    Instruction* way = body.Add(Opcode::kMultiply, of, {number, step});
+    elements.push_back(body.Add(Opcode::kAdd, of, {way, start}));
+  }
+  return body.Add(Opcode::kTuple, shape, elements);
+}
+
+// while (state) becomes while (state, trip), which ends after so many trips.
+void Apply(Module& module, Instruction* loop, const LoopFacts& facts) {
+  const Shape state = loop->shape(), count = Shape::Array(kCount, {});
+  const Shape both = Shape::Tuple({state, count});
+
+  Computation* condition = module.AddComputation("goes_on");
+  Instruction* trip = Element(*condition, condition->AddParameter(0, both), 1);
+  condition->set_root(condition->Add(Opcode::kCompare, Shape::Array(ElementType::kPred, {}),
+                                     {trip, Number(*condition, kCount, facts.trips)},
+                                     Attributes().Set(Attr::kDirection, Direction::kLt)));
+
+  Computation* body = module.AddComputation("trip");
+  Instruction* before = body->AddParameter(0, both);
+  trip = Element(*body, before, 1);
+  Instruction* given = Element(*body, before, 0);
+  if (facts.counter.has_value()) given = WithCounter(*body, given, trip, *facts.counter);
+  Computation* const old_body[] = {loop->callee(1)};
+  Instruction* after = body->Add(Opcode::kCall, state, {given}, {}, old_body);
+  Instruction* next = body->Add(Opcode::kAdd, count, {trip, Number(*body, kCount, 1)});
+  body->set_root(body->Add(Opcode::kTuple, both, {after, next}));
+
+  Computation* around = loop->parent();
+  Instruction* start =
+      around->Add(Opcode::kTuple, both, {loop->operand(0), Number(*around, kCount, 0)});
+  Computation* const callees[] = {condition, body};
+  Instruction* counted = around->Add(Opcode::kWhile, both, {start}, {}, callees);
+  Instruction* result = Element(*around, counted, 0);
+  loop->ReplaceAllUsesWith(result);
+  if (loop->IsDead()) around->Remove(loop);
+}
+
+}  // namespace
+
+bool ApplyLoopFacts(Module& module) {
+  std::vector<std::pair<Instruction*, LoopFacts>> loops;
+  for (Computation* computation : module.computations()) {
+    for (Instruction* at : *computation) {
+      if (const auto facts = FactsOf(*at)) loops.emplace_back(at, *facts);
+    }
+  }
+  for (const auto& [loop, facts] : loops) Apply(module, loop, facts);
+  return !loops.empty();
+}
+
+}  // namespace assay
