@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/strings.h"
 #include "spec/types/literal.h"
 
 namespace assay {
@@ -60,6 +61,15 @@ std::optional<LoopFacts> FactsOf(const Instruction& loop) {
     if (element.IsScalar() && IsInteger(element.element_type())) facts.counter = counter;
   }
   return facts;
+}
+
+std::string InWords(const LoopFacts& facts) {
+  std::string words =
+      StrCat("a loop is taken to run ", facts.trips, facts.trips == 1 ? " time" : " times");
+  if (facts.counter.has_value()) {
+    StrAppend(&words, ", and to count from ", facts.counter->start, " by ", facts.counter->step);
+  }
+  return words;
 }
 
 Instruction* Number(Computation& computation, ElementType type, int64_t value) {
@@ -127,15 +137,20 @@ void Apply(Module& module, Instruction* loop, const LoopFacts& facts) {
 
 }  // namespace
 
-bool ApplyLoopFacts(Module& module) {
+std::vector<std::string> ApplyLoopFacts(Module& module, bool with_counters) {
   std::vector<std::pair<Instruction*, LoopFacts>> loops;
   for (Computation* computation : module.computations()) {
     for (Instruction* at : *computation) {
       if (const auto facts = FactsOf(*at)) loops.emplace_back(at, *facts);
     }
   }
-  for (const auto& [loop, facts] : loops) Apply(module, loop, facts);
-  return !loops.empty();
+  std::vector<std::string> words;
+  for (auto& [loop, facts] : loops) {
+    if (!with_counters) facts.counter.reset();
+    words.push_back(InWords(facts));
+    Apply(module, loop, facts);
+  }
+  return words;
 }
 
 }  // namespace assay

@@ -128,8 +128,8 @@ class PassSearch {
         continue;
       }
       if (Judge(*expectation, *value).verdict != Verdict::kFail) {
-        blame_.is_note = HasWrongNote(snapshot.text, *expectation);
-        if (!blame_.is_note) {
+        blame_.note = WrongNote(snapshot.text, *expectation);
+        if (blame_.note.empty()) {
           last_right = &snapshot;
           continue;
         }
@@ -150,12 +150,18 @@ class PassSearch {
     changing_.push_back(pass);
   }
 
-  // Whether the answer is wrong if loops run as often as the snapshot says that they do.
-  bool HasWrongNote(const std::string& text, const Expectation& expectation) {
-    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
-    if (!module.ok() || !ApplyLoopFacts(**module)) return false;
-    const absl::StatusOr<Literal> value = EvaluateModule(**module, subject_.limits);
-    return value.ok() && Judge(expectation, *value).verdict == Verdict::kFail;
+  // What the snapshot says of its loops, if the answer is wrong when they go by it; else "".
+  std::string WrongNote(const std::string& text, const Expectation& expectation) {
+    for (const bool with_counters : {false, true}) {
+      const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+      if (!module.ok()) return "";
+      const std::vector<std::string> notes = ApplyLoopFacts(**module, with_counters);
+      if (notes.empty()) return "";
+      const absl::StatusOr<Literal> value = EvaluateModule(**module, subject_.limits);
+      const bool is_wrong = value.ok() && Judge(expectation, *value).verdict == Verdict::kFail;
+      if (is_wrong) return notes.size() == 1 ? notes[0] : "a loop is taken to run otherwise";
+    }
+    return "";
   }
 
   absl::StatusOr<Literal> Evaluate(const std::string& text, const Limits& limits) {
@@ -212,7 +218,7 @@ class PassSearch {
           "takes in by way of StableHLO";
     } else if (!blame_.pass.empty()) {
       blame_.verdict =
-          StrCat(blame_.is_note ? "what it says of a loop's trips or counter" : "the module",
+          StrCat(blame_.note.empty() ? "the module" : "what it says of a loop's trips or counter",
                  " is wrong after pass ", blame_.pass, " of pipeline ", blame_.pipeline,
                  without_pass_.IsPass() ? ", and right without that pass"
                  : without_pass_.Fails(Outcome::kRejected)

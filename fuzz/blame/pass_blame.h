@@ -16,7 +16,7 @@ struct PassBlame {
   std::string pass;           // "algsimp"; "" when every snapshot is right
   std::string pipeline;       // "simplification"
   std::string before, after;  // the snapshots around it
-  bool is_note = false;       // what it noted about a loop is wrong, and not the module
+  std::string note;  // what it noted about a loop, if that is wrong and not the module, in words
   // When every snapshot is right: the last of the passes that changed the program without which it
   // does not fail; "" if there is none.
   std::string silencing;

@@ -90,7 +90,7 @@ TEST(LoopFacts, AreWhatTheLoopGoesBy) {
   for (const Row& row : rows) {
     const auto module = ReadModule(CountedLoop(row.config, row.start, row.step));
     ASSERT_TRUE(module.ok()) << module.status();
-    EXPECT_TRUE(ApplyLoopFacts(**module)) << row.config;
+    EXPECT_EQ(ApplyLoopFacts(**module, true).size(), 1) << row.config;
     EXPECT_EQ(ResultOf(**module), row.result) << row.config;
   }
 }
@@ -102,7 +102,7 @@ TEST(LoopFacts, ThatCannotBeReadChangeNothing) {
         "{\"known_trip_count\":{\"n\":{\"n\":\"3\"}}}"}) {
     const auto module = ReadModule(CountedLoop(config));
     ASSERT_TRUE(module.ok()) << module.status() << config;
-    EXPECT_FALSE(ApplyLoopFacts(**module)) << config;
+    EXPECT_TRUE(ApplyLoopFacts(**module, true).empty()) << config;
     EXPECT_EQ(ResultOf(**module), "( 9, {3, 3} )") << config;
   }
 }
@@ -159,7 +159,7 @@ TEST(PassBlame, NamesThePassAfterWhichTheModuleIsWrong) {
                                    {"later", CountedLoop(kThreeTrips, 0, 1)}},
                                   {"guilty"});
   EXPECT_EQ(blame.pass, "guilty");
-  EXPECT_FALSE(blame.is_note);
+  EXPECT_EQ(blame.note, "");
   EXPECT_EQ(blame.silencing, "");
   EXPECT_EQ(blame.verdict,
             "the module is wrong after pass guilty of pipeline simplification, and right without "
@@ -173,9 +173,20 @@ TEST(PassBlame, ReadsWhatAPassNotesOfALoop) {
                                    {"later", CountedLoop(kFourTrips)}},
                                   {"annotator"});
   EXPECT_EQ(blame.pass, "annotator");
-  EXPECT_TRUE(blame.is_note);
+  EXPECT_EQ(blame.note, "a loop is taken to run 4 times");
   EXPECT_THAT(blame.verdict, HasSubstr("what it says of a loop's trips or counter is wrong after "
                                        "pass annotator"));
+}
+
+TEST(PassBlame, ReadsWhatAPassNotesOfACounter) {
+  const std::string right = R"({"known_trip_count":{"n":"3"},"known_init_step":{"step":"3"}})";
+  const std::string wrong = R"({"known_trip_count":{"n":"3"},"known_init_step":{"step":"2"}})";
+  const PassBlame blame = BlameOf({{"pipeline-start", CountedLoop("")},
+                                   {"innocent", CountedLoop(right)},
+                                   {"annotator", CountedLoop(wrong)}},
+                                  {"annotator"});
+  EXPECT_EQ(blame.pass, "annotator");
+  EXPECT_EQ(blame.note, "a loop is taken to run 3 times, and to count from 0 by 2");
 }
 
 TEST(PassBlame, DisablesPassesWhereEverySnapshotIsRight) {

@@ -402,7 +402,9 @@ class Triager {
       const ElementFailure &first = noted.outcome.judgement.first,
                            &worst = noted.outcome.judgement.worst;
       page_.wrong = ElementOf(noted.answer, worst);
-      if (expectation.ok()) page_.difference = DifferenceOf(*expectation, noted.answer, worst);
+      page_.difference = page_.pass_blame.note;
+      if (page_.difference.empty() && expectation.ok())
+        page_.difference = DifferenceOf(*expectation, noted.answer, worst);
       is_nan_for_zero_ = expectation.ok() && IsNanForZero(*expectation, noted.answer, first);
       if (noted.notable.empty()) {
         NotedOrigin origin = NotableOrigin(subject_, *case_.module, case_.inputs, noted.answer);
