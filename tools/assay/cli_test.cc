@@ -95,6 +95,21 @@ TEST(Cli, AnInterruptEndsACheck) {
   EXPECT_THAT(output.text, HasSubstr("1 on inputs drawn from seed 1"));
 }
 
+// What is interrupted has no score, and is run when the rest is.
+TEST(Cli, AnInterruptEndsTheRunOfAllDefects) {
+  const std::string folder = testing::TempDir() + "/assay_cli_defects";
+  std::filesystem::remove_all(folder);
+  const Output output = Shell("timeout -k 20 --preserve-status -s INT 3 '" ASSAY_PROGRAM
+                              "' defects --run --no-db --no-triage --time 1h --out '" +
+                              folder + "'");
+  EXPECT_EQ(output.status, 130) << output.text;
+  EXPECT_THAT(output.text, HasSubstr(" not run; --resume goes on"));
+  std::ifstream results(folder + "/results-1-1.jsonl");
+  for (std::string line; std::getline(results, line);) {
+    EXPECT_THAT(line, HasSubstr("\"killed\":true")) << "nothing survives in an hour";
+  }
+}
+
 TEST(Cli, ExitStatus) {
   const StatusRow kRows[] = {
       {"", 2, "Subcommands:"},
@@ -580,7 +595,7 @@ TEST(Cli, ReplayTakesTheInputsThatFailed) {
   std::filesystem::remove_all(folder);
   const std::string planted = " --seed 3 --defect ds-of-ds-clamp";
   ASSERT_EQ(Assay("fuzz --count 4000 --no-triage --jobs 1 --out sets" + planted).status, 1);
-  std::ifstream results(folder + "/results.jsonl");
+  std::ifstream results(folder + "/results-1-1.jsonl");
   nlohmann::json finding;
   for (std::string line; finding.is_null() && std::getline(results, line);) {
     nlohmann::json row = nlohmann::json::parse(line);

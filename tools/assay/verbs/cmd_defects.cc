@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "absl/strings/numbers.h"
@@ -47,8 +48,9 @@ struct Options {
   RecordOptions record;
 };
 
-MutationScore RunOne(const Options& options, const PlantedDefect& defect, double seconds,
-                     ProgressLine& progress) {
+// Nothing if it was interrupted, which says nothing of the defect.
+std::optional<MutationScore> RunOne(const Options& options, const PlantedDefect& defect,
+                                    double seconds, ProgressLine& progress) {
   MutationScore score;
   score.defect = defect;
   CampaignOptions campaign;
@@ -72,6 +74,7 @@ MutationScore RunOne(const Options& options, const PlantedDefect& defect, double
     score.error = std::string(summary.status().message());
     return score;
   }
+  if (summary->interrupted) return std::nullopt;
   score.seconds = summary->seconds;
   score.programs = summary->programs;
   score.killed = summary->findings > 0;
@@ -276,7 +279,9 @@ absl::StatusOr<int> Run(const Options& options) {
   std::vector<MutationScore> scores;
   ProgressLine progress;
   for (const PlantedDefect& defect : chosen) {
-    scores.push_back(RunOne(options, defect, seconds, progress));
+    std::optional<MutationScore> score = RunOne(options, defect, seconds, progress);
+    if (!score.has_value()) break;
+    scores.push_back(*std::move(score));
     results << JsonText(ToJson(scores.back())) << '\n' << std::flush;
     if (!results) {
       return absl::UnavailableError(StrCat(ResultsFile(options), ": cannot be written"));
@@ -296,6 +301,12 @@ absl::StatusOr<int> Run(const Options& options) {
                  Seconds(seconds), ", ", summary["blame_right"].get<int64_t>(),
                  " blamed on their gate, reduced to at most ",
                  Count(summary["largest_reduced"].get<int64_t>(), "instruction")));
+  }
+  if (scores.size() < chosen.size()) {
+    PrintError(StrCat(
+        "interrupted: ", Count(static_cast<int64_t>(chosen.size() - scores.size()), "defect"),
+        " not run; --resume goes on"));
+    return kExitInterrupted;
   }
   if (!options.page.empty()) {
     ASSAY_ASSIGN_OR_RETURN(const int written, WritePage(options));
