@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/case_files.h"
+#include "spec/backend/loop_notes.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/file.h"
@@ -125,8 +126,48 @@ class Validation {
     return absl::OkStatus();
   }
 
-  // Judges the step on one set of inputs after the other until one decides.
   StepVerdict Judge(const ProgramState& after) {
+    StepVerdict verdict = JudgeMeaning(after);
+    std::string notes = NotesOf(*after.module);
+    const bool is_known = verdict.kind == StepVerdict::kUnchanged && notes == notes_;
+    notes_ = std::move(notes);
+    const bool may_pass =
+        verdict.kind != StepVerdict::kNotJudged && verdict.kind != StepVerdict::kFailed;
+    if (notes_.empty() || is_known || !may_pass || sets_.empty()) return verdict;
+    const std::string wrong = WrongNote(*after.module, Pointers(sets_.front().arguments));
+    if (wrong.empty()) return verdict;
+    verdict.kind = StepVerdict::kFailed;
+    verdict.reason = wrong;
+    verdict.where = "what is noted of a loop";
+    verdict.failure = StrCat("      ", wrong, ", and the program computes something else then");
+    return verdict;
+  }
+
+  // All that is noted of loops.
+  static std::string NotesOf(const Module& module) {
+    std::string notes;
+    for (const Computation* computation : module.computations()) {
+      for (const Instruction* at : *computation) {
+        if (at->opcode() == Opcode::kWhile)
+          StrAppend(&notes, at->attributes().String(Attr::kBackendConfig));
+      }
+    }
+    return notes;
+  }
+
+  // What is noted of a loop, if the program is another one when it goes by it; else "".
+  std::string WrongNote(const Module& module, const std::vector<const Literal*>& arguments) {
+    std::optional<absl::StatusOr<Literal>> right;
+    return WrongLoopNote(module, [&](const Module& noted) {
+      if (!right.has_value()) right = oracle_.Evaluate(module, arguments, options_.limits);
+      if (!right->ok()) return false;
+      const absl::StatusOr<Literal> value = oracle_.Evaluate(noted, arguments, options_.limits);
+      return value.ok() && !value->BitwiseEqual(**right);
+    });
+  }
+
+  // Judges the step on one set of inputs after the other until one decides.
+  StepVerdict JudgeMeaning(const ProgramState& after) {
     next_.clear();
     if (before_->module->Hash() == after.module->Hash()) return StepVerdict();
     if (std::string reason = WhyNotComparable(*before_->module, *after.module); !reason.empty())
@@ -200,6 +241,7 @@ class Validation {
   const ValidateOptions& options_;
   const std::function<void(const DumpStep&)>& tell_;
   std::optional<ProgramState> before_;
+  std::string notes_;  // of its loops
   const DumpSnapshot* snapshot_ = nullptr;
   std::vector<InputSet> sets_;
   std::vector<std::optional<ProgramRun>> next_;  // of the state after, by set

@@ -348,6 +348,48 @@ TEST(Step, MixedPrecisionIsWrittenOut) {
             StepVerdict::kFailed);
 }
 
+// Doubles x as long as a u8 that is counted down is not nought.
+std::string Doubling(const std::string& notes) {
+  return StrCat(R"(HloModule m
+condition {
+  state = (u8[], s32[]) parameter(0)
+  i = u8[] get-tuple-element(state), index=0
+  end = u8[] constant(0)
+  ROOT above = pred[] compare(i, end), direction=GT
+}
+body {
+  state = (u8[], s32[]) parameter(0)
+  i = u8[] get-tuple-element(state), index=0
+  step = u8[] constant(255)
+  next = u8[] add(i, step)
+  x = s32[] get-tuple-element(state), index=1
+  twice = s32[] add(x, x)
+  ROOT both = (u8[], s32[]) tuple(next, twice)
+}
+ENTRY main {
+  start = u8[] constant(4)
+  x = s32[] constant(3)
+  state = (u8[], s32[]) tuple(start, x)
+  loop = (u8[], s32[]) while(state), condition=condition, body=body)",
+                notes, "\n  ROOT y = s32[] get-tuple-element(loop), index=1\n}\n");
+}
+
+TEST(Step, WhatIsNotedOfALoopIsHeldAgainstIt) {
+  const auto with = [](const std::string& trips, const std::string& step) {
+    return Doubling(StrCat(R"(, backend_config={"known_trip_count":{"n":")", trips,
+                           R"("},"known_init_step":{"init":"4","step":")", step, R"("}})"));
+  };
+  EXPECT_EQ(Validate(Doubling(""), with("4", "255")).kind, StepVerdict::kPassed);
+  const StepVerdict trips = Validate(Doubling(""), with("1", "255"));
+  EXPECT_EQ(trips.kind, StepVerdict::kFailed);
+  EXPECT_EQ(trips.reason, "a loop is taken to run 1 time");
+  EXPECT_EQ(Validate(with("1", "255"), with("1", "255")).kind, StepVerdict::kFailed)
+      << "the note of the first state is as wrong";
+  // Here nothing reads the counter.
+  EXPECT_EQ(Validate(Doubling(""), with("4", "1")).kind, StepVerdict::kPassed);
+  EXPECT_EQ(Validate(with("4", "255"), with("", "255")).kind, StepVerdict::kPassed);
+}
+
 Literal Floats(const std::vector<float>& values) {
   Literal literal(Shape::Array(ElementType::kF32, {static_cast<int64_t>(values.size())}));
   std::memcpy(literal.bytes().data(), values.data(), values.size() * sizeof(float));

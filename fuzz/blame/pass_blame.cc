@@ -11,7 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "fuzz/blame/loop_facts.h"
+#include "spec/backend/loop_notes.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -152,16 +152,12 @@ class PassSearch {
 
   // What the snapshot says of its loops, if the answer is wrong when they go by it; else "".
   std::string WrongNote(const std::string& text, const Expectation& expectation) {
-    for (const bool with_counters : {false, true}) {
-      const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
-      if (!module.ok()) return "";
-      const std::vector<std::string> notes = ApplyLoopFacts(**module, with_counters);
-      if (notes.empty()) return "";
-      const absl::StatusOr<Literal> value = EvaluateModule(**module, subject_.limits);
-      const bool is_wrong = value.ok() && Judge(expectation, *value).verdict == Verdict::kFail;
-      if (is_wrong) return notes.size() == 1 ? notes[0] : "a loop is taken to run otherwise";
-    }
-    return "";
+    const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
+    if (!module.ok()) return "";
+    return WrongLoopNote(**module, [&](const Module& noted) {
+      const absl::StatusOr<Literal> value = EvaluateModule(noted, subject_.limits);
+      return value.ok() && Judge(expectation, *value).verdict == Verdict::kFail;
+    });
   }
 
   absl::StatusOr<Literal> Evaluate(const std::string& text, const Limits& limits) {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <fstream>
 
-#include "fuzz/blame/loop_facts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/fake_backend.h"
+#include "spec/backend/loop_notes.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
@@ -62,7 +62,7 @@ std::string ResultOf(const Module& module) {
   return value.ok() ? value->ToString() : std::string(value.status().message());
 }
 
-TEST(LoopFacts, AreWhatTheLoopGoesBy) {
+TEST(LoopNotes, AreWhatTheLoopGoesBy) {
   struct Row {
     std::string config;
     std::string result;
@@ -90,19 +90,19 @@ TEST(LoopFacts, AreWhatTheLoopGoesBy) {
   for (const Row& row : rows) {
     const auto module = ReadModule(CountedLoop(row.config, row.start, row.step));
     ASSERT_TRUE(module.ok()) << module.status();
-    EXPECT_EQ(ApplyLoopFacts(**module, true).size(), 1) << row.config;
+    EXPECT_EQ(ApplyLoopNotes(**module, true).size(), 1) << row.config;
     EXPECT_EQ(ResultOf(**module), row.result) << row.config;
   }
 }
 
-TEST(LoopFacts, ThatCannotBeReadChangeNothing) {
+TEST(LoopNotes, ThatCannotBeReadChangeNothing) {
   for (const char* config :
        {"", "{}", "{\"known_trip_count\":{\"n\":\"x\"}}", "{\"known_trip_count\":{\"n\":\"-1\"}}",
         "{\"known_trip_count\":3}", "{\"known_trip_count\":{}}", "{\"known_init_step\":{}}",
         "{\"known_trip_count\":{\"n\":{\"n\":\"3\"}}}"}) {
     const auto module = ReadModule(CountedLoop(config));
     ASSERT_TRUE(module.ok()) << module.status() << config;
-    EXPECT_TRUE(ApplyLoopFacts(**module, true).empty()) << config;
+    EXPECT_TRUE(ApplyLoopNotes(**module, true).empty()) << config;
     EXPECT_EQ(ResultOf(**module), "( 9, {3, 3} )") << config;
   }
 }

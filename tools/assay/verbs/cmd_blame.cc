@@ -83,6 +83,7 @@ int PrintPass(const PassBlame& blame, bool json) {
   if (json) {
     PrintJson({{"pass", blame.pass},
                {"pipeline", blame.pipeline},
+               {"note", blame.note},
                {"silencing", blame.silencing},
                {"verdict", blame.verdict},
                {"snapshots", blame.snapshots},

@@ -1,4 +1,4 @@
-#include "fuzz/blame/loop_facts.h"
+#include "spec/backend/loop_notes.h"
 
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct Counter {
   int64_t start = 0, step = 0;
 };
 
-struct LoopFacts {
+struct LoopNotes {
   int64_t trips = 0;
   std::optional<Counter> counter;
 };
@@ -40,14 +40,14 @@ std::optional<int64_t> NumberAt(const nlohmann::json& json, const char* outer, c
   return std::nullopt;
 }
 
-std::optional<LoopFacts> FactsOf(const Instruction& loop) {
+std::optional<LoopNotes> NotesOf(const Instruction& loop) {
   if (loop.opcode() != Opcode::kWhile) return std::nullopt;
   const std::string& text = loop.attributes().String(Attr::kBackendConfig);
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return std::nullopt;
   const std::optional<int64_t> trips = NumberAt(json, "known_trip_count", "n");
   if (!trips.has_value() || *trips < 0) return std::nullopt;
-  LoopFacts facts{*trips, std::nullopt};
+  LoopNotes notes{*trips, std::nullopt};
   // A number that is nought is left out of the JSON of a proto.
   const Counter counter{NumberAt(json, "known_induction_variable", "tuple_index").value_or(0),
                         NumberAt(json, "known_init_step", "init").value_or(0),
@@ -58,16 +58,16 @@ std::optional<LoopFacts> FactsOf(const Instruction& loop) {
                           counter.element < static_cast<int64_t>(state.elements().size());
   if (is_counted) {
     const Shape& element = state.elements()[counter.element];
-    if (element.IsScalar() && IsInteger(element.element_type())) facts.counter = counter;
+    if (element.IsScalar() && IsInteger(element.element_type())) notes.counter = counter;
   }
-  return facts;
+  return notes;
 }
 
-std::string InWords(const LoopFacts& facts) {
+std::string InWords(const LoopNotes& notes) {
   std::string words =
-      StrCat("a loop is taken to run ", facts.trips, facts.trips == 1 ? " time" : " times");
-  if (facts.counter.has_value()) {
-    StrAppend(&words, ", and to count from ", facts.counter->start, " by ", facts.counter->step);
+      StrCat("a loop is taken to run ", notes.trips, notes.trips == 1 ? " time" : " times");
+  if (notes.counter.has_value()) {
+    StrAppend(&words, ", and to count from ", notes.counter->start, " by ", notes.counter->step);
   }
   return words;
 }
@@ -105,21 +105,21 @@ Instruction* WithCounter(Computation& body, Instruction* state, Instruction* tri
 }
 
 // while (state) becomes while (state, trip), which ends after so many trips.
-void Apply(Module& module, Instruction* loop, const LoopFacts& facts) {
+void Apply(Module& module, Instruction* loop, const LoopNotes& notes) {
   const Shape state = loop->shape(), count = Shape::Array(kCount, {});
   const Shape both = Shape::Tuple({state, count});
 
   Computation* condition = module.AddComputation("goes_on");
   Instruction* trip = Element(*condition, condition->AddParameter(0, both), 1);
   condition->set_root(condition->Add(Opcode::kCompare, Shape::Array(ElementType::kPred, {}),
-                                     {trip, Number(*condition, kCount, facts.trips)},
+                                     {trip, Number(*condition, kCount, notes.trips)},
                                      Attributes().Set(Attr::kDirection, Direction::kLt)));
 
   Computation* body = module.AddComputation("trip");
   Instruction* before = body->AddParameter(0, both);
   trip = Element(*body, before, 1);
   Instruction* given = Element(*body, before, 0);
-  if (facts.counter.has_value()) given = WithCounter(*body, given, trip, *facts.counter);
+  if (notes.counter.has_value()) given = WithCounter(*body, given, trip, *notes.counter);
   Computation* const old_body[] = {loop->callee(1)};
   Instruction* after = body->Add(Opcode::kCall, state, {given}, {}, old_body);
   Instruction* next = body->Add(Opcode::kAdd, count, {trip, Number(*body, kCount, 1)});
@@ -137,20 +137,31 @@ void Apply(Module& module, Instruction* loop, const LoopFacts& facts) {
 
 }  // namespace
 
-std::vector<std::string> ApplyLoopFacts(Module& module, bool with_counters) {
-  std::vector<std::pair<Instruction*, LoopFacts>> loops;
+std::vector<std::string> ApplyLoopNotes(Module& module, bool with_counters) {
+  std::vector<std::pair<Instruction*, LoopNotes>> loops;
   for (Computation* computation : module.computations()) {
     for (Instruction* at : *computation) {
-      if (const auto facts = FactsOf(*at)) loops.emplace_back(at, *facts);
+      if (const auto notes = NotesOf(*at)) loops.emplace_back(at, *notes);
     }
   }
   std::vector<std::string> words;
-  for (auto& [loop, facts] : loops) {
-    if (!with_counters) facts.counter.reset();
-    words.push_back(InWords(facts));
-    Apply(module, loop, facts);
+  for (auto& [loop, notes] : loops) {
+    if (!with_counters) notes.counter.reset();
+    words.push_back(InWords(notes));
+    Apply(module, loop, notes);
   }
   return words;
+}
+
+std::string WrongLoopNote(const Module& module,
+                          const std::function<bool(const Module&)>& is_wrong) {
+  for (const bool with_counters : {false, true}) {
+    const std::unique_ptr<Module> noted = module.Clone("");
+    const std::vector<std::string> notes = ApplyLoopNotes(*noted, with_counters);
+    if (notes.empty()) return "";
+    if (is_wrong(*noted)) return notes.size() == 1 ? notes[0] : "a loop is taken to run otherwise";
+  }
+  return "";
 }
 
 }  // namespace assay

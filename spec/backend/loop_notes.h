@@ -1,7 +1,8 @@
 // What XLA notes about a loop in its backend_config (known_trip_count, known_init_step) is a fact
-// that later code goes by, and that the meaning of the module does not have.
+// that its later code goes by, and that the meaning of a module does not have.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace assay {
 // says, and, if `with_counters`, its counter has the values that its start and step give. The
 // module has the same meaning afterwards if the notes are right. Returns what is noted, in words,
 // of each loop that has a trip count: "a loop is taken to run 4 times".
-std::vector<std::string> ApplyLoopFacts(Module& module, bool with_counters);
+std::vector<std::string> ApplyLoopNotes(Module& module, bool with_counters);
+
+// What the notes of a module say, in words, if `is_wrong` holds of the module whose loops go by
+// them; else "". It is asked at most twice: about trips, and about counters as well.
+std::string WrongLoopNote(const Module& module, const std::function<bool(const Module&)>& is_wrong);
 
 }  // namespace assay
