@@ -16,9 +16,9 @@
 namespace assay {
 
 struct TriageOptions {
-  std::string pages;  // folder that receives a folder per bucket; "": no pages
+  std::string pages;           // folder that receives a folder per bucket; "": no pages
   double reduce_seconds = 60;  // what comes out then is the best so far
-  int jobs = 1;  // as of ReduceOptions
+  int jobs = 1;                // as of ReduceOptions
   bool blame = true, reduce = true;
   // Smaller programs may be wrong only in the order of their arithmetic (rearranged.h).
   bool may_rearrange = true;

@@ -1,3 +1,4 @@
+// Reads what is noted as JSON, and writes loops around loops that count their own trips.
 #include "spec/backend/loop_notes.h"
 
 #include <optional>

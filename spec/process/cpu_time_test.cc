@@ -1,3 +1,4 @@
+// Short processes, whole trees of processes, and none.
 #include "spec/process/cpu_time.h"
 
 #include <signal.h>
