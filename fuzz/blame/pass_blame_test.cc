@@ -73,6 +73,7 @@ TEST(LoopNotes, AreWhatTheLoopGoesBy) {
       {R"({"known_trip_count":{"n":"2"}})", "( 6, {2, 2} )"},
       {R"({"known_trip_count":{"n":4}})", "( 12, {4, 4} )"},
       {R"({"known_trip_count":{"n":"0"}})", "( 0, {0, 0} )"},
+      {R"({"known_trip_count":{"n":"-13"}})", "( 0, {0, 0} )"},
       {R"({"known_trip_count":{"n":"3"},"known_init_step":{"init":"0","step":"3"},)"
        R"("known_induction_variable":{"tuple_index":"0"}})",
        "( 9, {3, 3} )"},
@@ -97,8 +98,8 @@ TEST(LoopNotes, AreWhatTheLoopGoesBy) {
 
 TEST(LoopNotes, ThatCannotBeReadChangeNothing) {
   for (const char* config :
-       {"", "{}", "{\"known_trip_count\":{\"n\":\"x\"}}", "{\"known_trip_count\":{\"n\":\"-1\"}}",
-        "{\"known_trip_count\":3}", "{\"known_trip_count\":{}}", "{\"known_init_step\":{}}",
+       {"", "{}", "{\"known_trip_count\":{\"n\":\"x\"}}", "{\"known_trip_count\":3}",
+        "{\"known_trip_count\":{}}", "{\"known_init_step\":{}}",
         "{\"known_trip_count\":{\"n\":{\"n\":\"3\"}}}"}) {
     const auto module = ReadModule(CountedLoop(config));
     ASSERT_TRUE(module.ok()) << module.status() << config;

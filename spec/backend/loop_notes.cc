@@ -47,9 +47,10 @@ std::optional<LoopNotes> NotesOf(const Instruction& loop) {
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return std::nullopt;
   const std::optional<int64_t> trips = NumberAt(json, "known_trip_count", "n");
-  if (!trips.has_value() || *trips < 0) return std::nullopt;
+  if (!trips.has_value()) return std::nullopt;
   LoopNotes notes{*trips, std::nullopt};
-  // A number that is nought is left out of the JSON of a proto.
+  // A number that is nought is left out of the JSON of a proto. XLA notes negative trips as well,
+  // of a range that it takes to be empty.
   const Counter counter{NumberAt(json, "known_induction_variable", "tuple_index").value_or(0),
                         NumberAt(json, "known_init_step", "init").value_or(0),
                         NumberAt(json, "known_init_step", "step").value_or(0)};
