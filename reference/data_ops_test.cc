@@ -144,6 +144,51 @@ TEST(Sort, EqualsMayChangePlacesUnlessTheSortIsStable) {
   EXPECT_EQ(VerdictOn(Expect(Sort(""), Profile::Strict()), 2, 12), Verdict::kFail);
 }
 
+// Numbers of few bits make few pairs, of which each is compared once.
+TEST(Sort, OfFewNumbersAsksForFewPairs) {
+  const auto module = ReadModule(R"(HloModule m
+f { a = f8e4m3fn[] parameter(0)  b = f8e4m3fn[] parameter(1)
+    ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER }
+ENTRY e {
+  x = f8e4m3fn[4] constant({2, -1, 8, 2})
+  k = f8e4m3fn[70,4] broadcast(x), dimensions={1}
+  line = f8e4m3fn[280] reshape(k)
+  ROOT s = f8e4m3fn[280] sort(line), dimensions={0}, to_apply=f
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  Limits limits;
+  limits.steps = 4000;  // all pairs are 78,400
+  const auto expectation = MakeOracle()->Expect(**module, {}, Profile::Xla(), limits);
+  ASSERT_TRUE(expectation.ok()) << expectation.status();
+  EXPECT_EQ(VerdictOn(*expectation, 69, -1), Verdict::kPass);
+  EXPECT_EQ(VerdictOn(*expectation, 70, -1), Verdict::kFail);
+  EXPECT_EQ(VerdictOnExchange(*expectation, 70, 209), Verdict::kPass) << "both are 2";
+  EXPECT_EQ(VerdictOnExchange(*expectation, 209, 210), Verdict::kFail) << "8 comes after 2";
+}
+
+// A comparator may read keys and payloads, which together are few bits as well.
+TEST(Sort, GoesByAllThatTheComparatorReads) {
+  const Expectation e = Expect(R"(HloModule m
+f { a = u8[] parameter(0)  b = u8[] parameter(1)  c = s8[] parameter(2)  d = s8[] parameter(3)
+    less = pred[] compare(a, b), direction=LT
+    same = pred[] compare(a, b), direction=EQ
+    more = pred[] compare(c, d), direction=GT
+    second = pred[] and(same, more)
+    ROOT r = pred[] or(less, second) }
+ENTRY e {
+  k = u8[6] constant({2, 1, 2, 255, 1, 2})
+  v = s8[6] constant({-3, 4, 5, 0, 6, 5})
+  s = (u8[6], s8[6]) sort(k, v), dimensions={0}, to_apply=f
+  a.1 = u8[6] get-tuple-element(s), index=0
+  b.1 = s8[6] get-tuple-element(s), index=1
+  ROOT t = (s8[6], u8[6]) tuple(b.1, a.1)
+})",
+                               Profile::Xla());
+  EXPECT_EQ(e.leaves[0].plain.ToString(), "{6, 4, 5, 5, -3, 0}");
+  EXPECT_EQ(e.leaves[1].plain.ToString(), "{1, 1, 2, 2, 2, 255}");
+  EXPECT_EQ(VerdictOnExchange(e, 0, 1), Verdict::kFail);
+}
+
 TEST(Sort, NaNsWithoutAPlaceInTheOrderLeaveNone) {
   const Expectation e = Expect(R"(HloModule m
 f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=LT }

@@ -1,6 +1,8 @@
 // Turns ranges of positions into candidates for each position.
 #include "reference/ops/sorting/position_ranges.h"
 
+#include <cstring>
+
 #include "reference/bounds/elements.h"
 
 namespace assay::reference {
@@ -16,9 +18,23 @@ std::vector<std::vector<int64_t>> CandidatesByPosition(const PositionRanges& ran
   return candidates;
 }
 
+namespace {
+
+bool HaveSameBits(const Literal& literal, int64_t a, int64_t b) {
+  const size_t width = StorageBytes(literal.element_type());
+  return std::memcmp(literal.bytes().data() + a * width, literal.bytes().data() + b * width,
+                     width) == 0;
+}
+
+}  // namespace
+
 void BoundAsOneOf(const Array& source, absl::Span<const int64_t> from, Array& result, int64_t to) {
   if (!source.Certain() || !result.Certain()) MoveBound(source, from[0], result, to);
-  for (size_t k = 1; k < from.size(); ++k) HullWith(source, from[k], result, to);
+  for (size_t k = 1; k < from.size(); ++k) {
+    // What is the same number, and certain, adds nothing.
+    const bool is_same = source.Certain() && HaveSameBits(source.literal, from[0], from[k]);
+    if (!is_same) HullWith(source, from[k], result, to);
+  }
 }
 
 }  // namespace assay::reference

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/container/flat_hash_map.h"
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/element_computation.h"
@@ -28,15 +29,28 @@ struct Precedence {
   bool plain = false, certain = true;
 };
 
-bool ComparesFloatsPartially(const Computation& computation) {
+// Whether `is_so` holds of an instruction of the computation or of those that it calls.
+template <typename Predicate>
+bool AnyInside(const Computation& computation, Predicate is_so) {
   for (const Instruction* instruction : computation) {
-    if (instruction->opcode() == Opcode::kCompare && !IsTotalOrder(*instruction) &&
-        IsFloat(instruction->operand(0)->shape().element_type()))
-      return true;
+    if (is_so(*instruction)) return true;
     for (const Computation* callee : instruction->callees())
-      if (ComparesFloatsPartially(*callee)) return true;
+      if (AnyInside(*callee, is_so)) return true;
   }
   return false;
+}
+
+bool ComparesFloatsPartially(const Computation& computation) {
+  return AnyInside(computation, [](const Instruction& instruction) {
+    return instruction.opcode() == Opcode::kCompare && !IsTotalOrder(instruction) &&
+           IsFloat(instruction.operand(0)->shape().element_type());
+  });
+}
+
+bool DrawsNumbers(const Computation& computation) {
+  return AnyInside(computation, [](const Instruction& instruction) {
+    return Info(instruction.opcode()).family == OpFamily::kRandom;
+  });
 }
 
 bool MayBeNan(const Array& array, int64_t i) {
@@ -55,7 +69,12 @@ class Sorter {
         op_(op),
         comparator_(*op.instruction.callee()),
         lines_(op.literal(0).shape(), op.instruction.attributes().Integers(Attr::kDimension)[0]),
-        recognised_(RecognisedOrder(comparator_)) {}
+        recognised_(RecognisedOrder(comparator_)) {
+    for (int64_t p = 0; p < comparator_.parameter_count(); ++p) {
+      if (Reads(p) && (read_.empty() || read_.back() != p / 2)) read_.push_back(p / 2);
+    }
+    read_few_bits_ = ReadsFewBits();
+  }
 
   absl::StatusOr<Value> Run() {
     std::vector<Array> results = ZerosOf(op_.shape);
@@ -71,6 +90,7 @@ class Sorter {
  private:
   // Most pairs of elements that one call of the comparator compares.
   static constexpr size_t kChunk = size_t{1} << 16;
+  static constexpr int kFewBits = 16;
 
   // Sorts the lines from first_ to last_.
   absl::Status SortLines(std::vector<Array>& results) {
@@ -113,6 +133,11 @@ class Sorter {
 
   // ---- Comparing. left[i] is compared with right[i], linear indices of elements.
 
+  bool Reads(int64_t number) const {
+    const Instruction* parameter = comparator_.parameter(number);
+    return !parameter->users().empty() || comparator_.root() == parameter;
+  }
+
   absl::Status CompareChunk(absl::Span<const int64_t> left, absl::Span<const int64_t> right,
                             std::vector<Precedence>& answers) {
     const auto count = static_cast<int64_t>(left.size());
@@ -120,7 +145,7 @@ class Sorter {
     std::vector<Value> arguments(comparator_.parameter_count());
     for (size_t p = 0; p < arguments.size(); ++p) {
       const Instruction* parameter = comparator_.parameter(static_cast<int64_t>(p));
-      if (!parameter->users().empty() || comparator_.root() == parameter) {
+      if (Reads(static_cast<int64_t>(p))) {
         arguments[p] = PickElements(op_.array(static_cast<int64_t>(p / 2)),
                                     p % 2 == 0 ? left : right, interpreter_.memory());
       } else {  // the comparator does not read it
@@ -138,6 +163,30 @@ class Sorter {
 
   absl::StatusOr<std::vector<Precedence>> Compare(absl::Span<const int64_t> left,
                                                   absl::Span<const int64_t> right) {
+    if (!read_few_bits_) return CompareAll(left, right);
+    // Few numbers make the same pairs again and again, whose answers are the same.
+    IndexMap first_left, first_right;  // of the pairs that differ
+    absl::flat_hash_map<uint32_t, size_t> places;
+    std::vector<size_t> place_of(left.size());
+    for (size_t i = 0; i < left.size(); ++i) {
+      const uint32_t pair = CodeOf(left[i]) << kFewBits | CodeOf(right[i]);
+      const auto [at, is_new] = places.try_emplace(pair, first_left.size());
+      if (is_new) {
+        first_left.push_back(left[i]);
+        first_right.push_back(right[i]);
+      }
+      place_of[i] = at->second;
+    }
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<Precedence> of_pairs,
+                           CompareAll(first_left, first_right));
+    std::vector<Precedence> answers;
+    answers.reserve(left.size());
+    for (const size_t place : place_of) answers.push_back(of_pairs[place]);
+    return answers;
+  }
+
+  absl::StatusOr<std::vector<Precedence>> CompareAll(absl::Span<const int64_t> left,
+                                                     absl::Span<const int64_t> right) {
     std::vector<Precedence> answers;
     answers.reserve(left.size());
     for (size_t first = 0; first < left.size(); first += kChunk) {
@@ -145,6 +194,27 @@ class Sorter {
           CompareChunk(left.subspan(first, kChunk), right.subspan(first, kChunk), answers));
     }
     return answers;
+  }
+
+  // Whether the answers go by at most kFewBits of an element, without bounds.
+  bool ReadsFewBits() const {
+    if (DrawsNumbers(comparator_)) return false;
+    int64_t bits = 0;
+    for (const int64_t operand : read_) {
+      const Array& array = op_.array(operand);
+      if (!array.Certain()) return false;
+      bits += static_cast<int64_t>(BitWidth(array.literal.element_type()));
+    }
+    return bits <= kFewBits;
+  }
+  uint32_t CodeOf(int64_t element) const {
+    uint32_t code = 0;
+    for (const int64_t operand : read_) {
+      const Literal& literal = op_.literal(operand);
+      code = code << BitWidth(literal.element_type()) |
+             static_cast<uint32_t>(literal.GetBits(element));
+    }
+    return code;
   }
 
   // ---- Ordering.
@@ -470,6 +540,8 @@ class Sorter {
   const Computation& comparator_;
   Lines lines_;
   std::optional<KeyOrder> recognised_;
+  std::vector<int64_t> read_;     // operands that the comparator reads
+  bool read_few_bits_ = false;    // ReadsFewBits, which all comparisons ask
   int64_t first_ = 0, last_ = 0;  // the lines at work
   IndexMap order_;
   std::vector<bool> suspect_;  // lines in which a comparison was uncertain
