@@ -1,8 +1,10 @@
 // The reducer on programs whose computations are called: loops, branches, sorts, reductions.
 #include <algorithm>
+#include <set>
 
 #include "fuzz/reduce/reducer.h"
 #include "fuzz/reduce/testing/reducing.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace assay {
@@ -201,6 +203,86 @@ ENTRY e {
   EXPECT_EQ(sort->operand_count(), 1) << outcome.text;
   // Two of the sort, two parameters, the conditional with its selector, a branch of two each.
   EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
+}
+
+bool GivesTwoElementsOfALoop(const Module& module, const std::vector<Literal>&) {
+  const Instruction* root = module.entry()->root();
+  if (root->opcode() == Opcode::kWhile) return root->shape().elements().size() > 1;
+  std::set<int64_t> elements;
+  for (const Instruction* output : root->operands()) {
+    const bool is_element = output->opcode() == Opcode::kGetTupleElement &&
+                            output->operand(0)->opcode() == Opcode::kWhile;
+    if (is_element) elements.insert(output->tuple_index());
+  }
+  return elements.size() > 1;
+}
+
+// What is wrong may need several elements of a loop's state, and then the loop is the result: with
+// it go the elements and the tuple that were taken out and made, and what the state has besides.
+TEST(Reduce, AllElementsOfATupleAreTheTuple) {
+  const Outcome outcome = ReduceText(
+      R"(HloModule looped
+condition {
+  t = (s32[], s32[2], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(3)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], s32[2], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  a = s32[2] get-tuple-element(t), index=1
+  k = s32[] get-tuple-element(t), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  m = s32[] multiply(k, k)
+  ROOT s = (s32[], s32[2], s32[]) tuple(j, a, m)
+}
+ENTRY e {
+  zero = s32[] constant(0)
+  p = s32[2] parameter(0)
+  q = s32[] parameter(1)
+  t = (s32[], s32[2], s32[]) tuple(zero, p, q)
+  w = (s32[], s32[2], s32[]) while(t), condition=condition, body=body
+  a = s32[2] get-tuple-element(w), index=1
+  i = s32[] get-tuple-element(w), index=0
+  ROOT r = (s32[2], s32[]) tuple(a, i)
+}
+)",
+      GivesTwoElementsOfALoop);
+  const Module& module = *outcome.result.reduced.module;
+  EXPECT_EQ(module.entry()->root()->opcode(), Opcode::kWhile) << outcome.text;
+  EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
+}
+
+// A sort by keys of another type becomes one by what it sorts.
+TEST(Reduce, TheKeysOfASortGo) {
+  const Outcome outcome = ReduceText(R"(HloModule sorted
+comparator {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  ROOT less = pred[] compare(d, c), direction=GT, type=TOTALORDER
+}
+ENTRY e {
+  p = s32[5] parameter(0)
+  k = f32[5] parameter(1)
+  n = s32[5] negate(p)
+  ROOT sorted = (s32[5], f32[5]) sort(n, k), dimensions={0}, to_apply=comparator
+}
+)",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       return AnyInstruction(module, [](const Instruction& at) {
+                                         return at.opcode() == Opcode::kSort &&
+                                                at.operand(0)->opcode() == Opcode::kNegate &&
+                                                at.callee()->root()->opcode() == Opcode::kCompare;
+                                       });
+                                     });
+  const Module& module = *outcome.result.reduced.module;
+  EXPECT_EQ(module.entry()->root()->operand_count(), 1) << outcome.text;
+  EXPECT_LE(module.InstructionCount(), 6) << outcome.text;
+  EXPECT_THAT(outcome.text, testing::HasSubstr("direction=GT"));
 }
 
 // The same of a reduction of two arrays, whose computation returns one of them in the end.

@@ -268,6 +268,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"drop effects", DropEffects, kStructure},
       {"shrink everything", ShrinkEverything, kStructure},
       {"earlier root", EarlierRoot, kStructure},
+      {"operands as outputs", OutputsByOperands, kStructure},
       {"lift a callee", LiftCallee, kStructure},
       {"inline calls", InlineCalls, kStructure},
       {"inline shared callees", InlineSharedCallees, kStructure},
@@ -335,9 +336,11 @@ absl::StatusOr<ReduceResult> Reduce(const Module& module, const std::vector<Lite
     result.was_enough = !reduction.Expired() && options.is_enough(reduction.best());
   }
   if (!result.was_enough) {
-    const bool changed = RunRounds(reduction, /*with_details=*/true);
-    // Last, since from there steps on the tuple see nothing that they can take away.
-    if (!reduction.Expired()) reduction.Run(WholeResult);
+    bool changed = RunRounds(reduction, /*with_details=*/true);
+    // Last, since from there steps on the tuple see nothing that they can take away; but others
+    // may.
+    if (!reduction.Expired() && reduction.Run(WholeResult))
+      changed = RunRounds(reduction, /*with_details=*/true);
     result.complete = !changed && !reduction.Expired();
   }
   result.progress = reduction.progress();

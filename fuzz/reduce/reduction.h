@@ -85,11 +85,12 @@ struct ReduceStep {
 absl::Span<const ReduceStep> ReduceSteps();
 
 // structure.cc: what the entry computes.
-bool DropHeader(Reduction&);        // annotations, aliases, layouts of the caller
-bool DropOutputs(Reduction&);       // elements of a root tuple
-bool DropEffects(Reduction&);       // what nothing reads and has more effects than its value
-bool EarlierRoot(Reduction&);       // an intermediate as the only output
-bool WholeResult(Reduction&);       // a tuple in place of the element that is the output
+bool DropHeader(Reduction&);         // annotations, aliases, layouts of the caller
+bool DropOutputs(Reduction&);        // elements of a root tuple
+bool DropEffects(Reduction&);        // what nothing reads and has more effects than its value
+bool EarlierRoot(Reduction&);        // an intermediate as the only output
+bool OutputsByOperands(Reduction&);  // what an element of a root tuple is made of, in its place
+bool WholeResult(Reduction&);        // a tuple in place of those of its elements that are outputs
 bool CutOperands(Reduction&);       // an instruction becomes a parameter or constant with its value
 bool ForwardTuples(Reduction&);     // get-tuple-element of tuple
 bool ReplaceByOperand(Reduction&);  // an instruction by one of its operands, in all computations

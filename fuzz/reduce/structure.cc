@@ -28,20 +28,24 @@ void StripAnnotations(Module& module) {
   }
 }
 
+// The root becomes a tuple of these.
+void SetOutputs(ReduceCase& reduce_case, absl::Span<Instruction* const> outputs) {
+  reduce_case.module->config().entry_layout.reset();
+  reduce_case.module->config().input_output_alias.clear();
+  std::vector<Shape> shapes;
+  for (const Instruction* output : outputs) shapes.push_back(output->shape());
+  Computation* entry = reduce_case.module->entry();
+  entry->set_root(entry->Add(Opcode::kTuple, Shape::Tuple(shapes), outputs));
+}
+
 // A copy whose root tuple holds only the elements for which `keep` is set.
 ReduceCase WithOutputs(const ReduceCase& best, const std::vector<bool>& keep) {
   ReduceCase c = best.Clone();
-  c.module->config().entry_layout.reset();
-  c.module->config().input_output_alias.clear();
-  Computation* entry = c.module->entry();
-  std::vector<Instruction*> operands;
-  std::vector<Shape> shapes;
+  std::vector<Instruction*> outputs;
   for (size_t i = 0; i < keep.size(); ++i) {
-    if (!keep[i]) continue;
-    operands.push_back(entry->root()->operand(i));
-    shapes.push_back(operands.back()->shape());
+    if (keep[i]) outputs.push_back(c.module->entry()->root()->operand(i));
   }
-  entry->set_root(entry->Add(Opcode::kTuple, Shape::Tuple(shapes), operands));
+  SetOutputs(c, outputs);
   return c;
 }
 
@@ -125,8 +129,36 @@ bool EarlierRoot(Reduction& reduction) {
 
 bool WholeResult(Reduction& reduction) {
   const Instruction* root = reduction.best().module->entry()->root();
-  if (root->opcode() != Opcode::kGetTupleElement) return false;
-  return reduction.Try(WithRoot(reduction.best(), root->operand(0)), "whole result");
+  if (root->opcode() == Opcode::kGetTupleElement)
+    return reduction.Try(WithRoot(reduction.best(), root->operand(0)), "whole result");
+  const bool has_elements = IsTupleOp(root) && root->operand_count() > 0 &&
+                            root->operand(0)->opcode() == Opcode::kGetTupleElement;
+  if (!has_elements) return false;
+  const Instruction* whole = root->operand(0)->operand(0);
+  for (const Instruction* element : root->operands()) {
+    const bool is_of_it =
+        element->opcode() == Opcode::kGetTupleElement && element->operand(0) == whole;
+    if (!is_of_it) return false;
+  }
+  return reduction.Try(WithRoot(reduction.best(), whole), "whole result");
+}
+
+bool OutputsByOperands(Reduction& reduction) {
+  const Instruction* root = reduction.best().module->entry()->root();
+  if (!IsTupleOp(root)) return false;
+  for (int64_t i = 0; i < root->operand_count(); ++i) {
+    const Instruction* output = root->operand(i);
+    for (int64_t o = 0; o < output->operand_count(); ++o) {
+      if (!output->operand(o)->shape().IsArray()) continue;
+      ReduceCase c = reduction.best().Clone();
+      const auto now = c.module->entry()->root()->operands();
+      std::vector<Instruction*> outputs(now.begin(), now.end());
+      outputs[i] = outputs[i]->operand(o);
+      SetOutputs(c, outputs);
+      if (reduction.Try(std::move(c), "operand as output")) return true;
+    }
+  }
+  return false;
 }
 
 bool CutOperands(Reduction& reduction) {

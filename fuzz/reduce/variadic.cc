@@ -47,10 +47,29 @@ Slot SlotAt(const Instruction& at, int64_t k) {
   }
 }
 
+// Whether the slot's parameters are only compared with each other, as any numbers can be.
+bool AreOnlyCompared(const Computation& callee, const Slot& slot) {
+  return std::all_of(slot.parameters.begin(), slot.parameters.end(), [&](int64_t number) {
+    const Instruction* parameter = callee.parameter(number);
+    const auto compares = [&](const Instruction* user) {
+      return user->opcode() == Opcode::kCompare &&
+             std::all_of(user->operands().begin(), user->operands().end(),
+                         [&](const Instruction* operand) {
+                           return std::any_of(
+                               slot.parameters.begin(), slot.parameters.end(),
+                               [&](int64_t one) { return operand == callee.parameter(one); });
+                         });
+    };
+    return parameter != callee.root() &&
+           std::all_of(parameter->users().begin(), parameter->users().end(), compares);
+  });
+}
+
 // Readers of the slot's parameters get those of another slot, or zeros where that is -1. False if
-// their shapes differ.
+// their shapes differ and matter.
 bool RedirectParameters(const Instruction& at, const Slot& slot, int64_t other) {
   Computation* callee = at.callee();
+  const bool may_differ = other >= 0 && AreOnlyCompared(*callee, slot);
   for (size_t i = 0; i < slot.parameters.size(); ++i) {
     Instruction* parameter = callee->parameter(slot.parameters[i]);
     if (parameter->users().empty() && parameter != callee->root()) continue;
@@ -60,7 +79,13 @@ bool RedirectParameters(const Instruction& at, const Slot& slot, int64_t other) 
     } else if (parameter->shape().IsArray()) {
       instead = callee->AddConstant(Splat(parameter->shape(), 0));
     }
-    if (instead == nullptr || !(instead->shape() == parameter->shape())) return false;
+    if (instead == nullptr) return false;
+    if (!(instead->shape() == parameter->shape())) {
+      if (!may_differ) return false;
+      // The order of the other type: a total order is one of floats alone.
+      for (Instruction* user : parameter->users())
+        user->mutable_attributes().Remove(Attr::kCompareType);
+    }
     parameter->ReplaceAllUsesWith(instead);
   }
   return true;
