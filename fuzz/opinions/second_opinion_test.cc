@@ -76,6 +76,20 @@ const char* const kPrograms[] = {
     "o = u4[] constant(7) r = f32[3] reduce(x, z), dimensions={1}, to_apply=max\n"
     "q = u4[5] reduce(y, o), dimensions={2,0}, to_apply=sum\n"
     "ROOT t = (f32[3], u4[5]) tuple(r, q) }",
+    // Long ones, of which numpy combines all lines at once: in order, with edges and holes, of pairs.
+    "HloModule m\nmin { a = u8[] parameter(0) b = u8[] parameter(1) ROOT m = u8[] minimum(a, b) }\n"
+    "half { c = f32[] parameter(0) d = f32[] parameter(1) s = f32[] add(c, d)\n"
+    "h = f32[] constant(0.5) ROOT p = f32[] multiply(s, h) }\n"
+    "first { e = s32[] parameter(0) f = f32[] parameter(1) g = s32[] parameter(2)\n"
+    "h = f32[] parameter(3) l = pred[] compare(e, g), direction=LE\n"
+    "i = s32[] select(l, e, g) j = f32[] select(l, f, h) ROOT t = (s32[], f32[]) tuple(i, j) }\n"
+    "ENTRY e { x = u8[3,33584] parameter(0) o = u8[] constant(255) y = f32[3,40000] parameter(1)\n"
+    "w = u8[2,33584] reduce-window(x, o), window={size=2x3 pad=0_0x1_1}, to_apply=min\n"
+    "z = f32[] constant(1) r = f32[40000] reduce(y, z), dimensions={0}, to_apply=half\n"
+    "k = s32[3,40000] iota(), iota_dimension=1 n = s32[] constant(7)\n"
+    "v = (s32[3,26667], f32[3,26667]) reduce-window(k, y, n, z), "
+    "window={size=1x4 stride=1x3 pad=0_0x1_3 lhs_dilate=1x2 rhs_dilate=1x2}, to_apply=first\n"
+    "ROOT t = (u8[2,33584], f32[40000], (s32[3,26667], f32[3,26667])) tuple(w, r, v) }",
     "HloModule m\ngt { a = s32[] parameter(0) b = s32[] parameter(1)\n"
     "ROOT c = pred[] compare(a, b), direction=GT }\n"
     "ENTRY e { x = s32[3,5] parameter(0) ROOT r = s32[3,5] sort(x), dimensions={1}, to_apply=gt }",

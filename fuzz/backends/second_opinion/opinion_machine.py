@@ -64,6 +64,8 @@ OPS = {
 }
 OPS.update({name: elementwise(name, function) for table in (UNARY, BINARY) for name, function in table.items()})
 OPS.update(ALGEBRA)
+POINTWISE = {*UNARY, *BINARY, "parameter", "constant", "clamp", "compare", "convert", "select", "tuple", "is-finite", "popcnt",
+             "count-leading-zeros", "shift-left", "shift-right-logical", "shift-right-arithmetic"}
 OPS["maximum"] = with_signed_zeros("maximum", maximum, numpy.logical_and)
 OPS["minimum"] = with_signed_zeros("minimum", minimum, numpy.logical_or)
 

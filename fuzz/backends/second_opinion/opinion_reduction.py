@@ -15,6 +15,22 @@ def fold_many(at, operands, inits, groups):
     return tuple(results) if at.is_tuple else results[0]
 
 
+def is_pointwise(at):
+    """Whether the computation makes of each element what it makes of it alone, so that it may have all of them at once."""
+    return all(i["op"] in POINTWISE for i in at.callee(0)["instructions"])
+
+
+def fold_together(at, inits, shape, steps):
+    """All result elements at once. `steps` has, in ascending order, what is combined into each of them."""
+    count = len(inits)
+    total = [numpy.full(shape, init, storage(at.kind_of(i))) for i, init in enumerate(inits)]
+    for values in steps:
+        at.machine.steps += total[0].size >> 10
+        total = [numpy.broadcast_to(v, shape) for v in as_list(at.call(0, *total, *values), count)]
+    results = tuple(numpy.array(t, storage(at.kind_of(i))) for i, t in enumerate(total))
+    return results if at.is_tuple else results[0]
+
+
 def as_list(value, count):
     return list(value) if isinstance(value, tuple) else [value] * (count == 1)
 
@@ -48,6 +64,10 @@ def reduce(at, *values):
     kept = [d for d in range(operands[0].ndim) if d not in over]
     if half == 1 and operands[0].size > 0 and has_no_order(at):
         return reduce_in_halves(at, operands[0], inits[0], over, kept)
+    if is_pointwise(at):
+        shape = tuple(operands[0].shape[d] for d in kept)
+        rows = [o.transpose(over + kept).reshape((-1,) + shape) for o in operands]
+        return fold_together(at, inits, shape, zip(*rows))
 
     def groups():
         for to in numpy.ndindex(*(operands[0].shape[d] for d in kept)):
@@ -72,15 +92,32 @@ def places(window, shape, out):
         yield inside, (None if None in index else tuple(index))
 
 
+def places_together(window, operands, inits, out):
+    """For each window index the elements under it of all outputs, and the initial values where there is none."""
+    for inside in numpy.ndindex(*(w["size"] for w in window)):
+        indices, is_there = [], numpy.ones((1,) * len(out), bool)
+        for d, (o, i, w, size) in enumerate(zip(out, inside, window, operands[0].shape)):
+            at_ = numpy.arange(o) * w["stride"] + i * w["window_dilation"] - w["low"]
+            index = at_ // w["base_dilation"]
+            is_in = (at_ % w["base_dilation"] == 0) & (0 <= index) & (index < size)
+            is_there = is_there & is_in.reshape([-1 if k == d else 1 for k in range(len(out))])
+            indices.append(numpy.where(is_in, index, 0))
+        yield [numpy.where(is_there, o[numpy.ix_(*indices)], i) for o, i in zip(operands, inits)]
+
+
 def reduce_window(at, *values):
     half = len(values) // 2
     operands, inits = values[:half], values[half:]
     out_dims = at.dims_of(0)
+    if is_pointwise(at) and operands[0].size > 0:
+        return fold_together(at, inits, out_dims, places_together(at["window"], operands, inits, out_dims))
     groups = ((o, (p for _, p in places(at["window"], operands[0].shape, o))) for o in numpy.ndindex(*out_dims))
     return fold_many(at, operands, inits, groups)
 
 
 def map_(at, *values):
+    if is_pointwise(at):
+        return numpy.array(numpy.broadcast_to(at.call(0, *values), at.dims), storage(at.kind))
     result = numpy.empty(at.dims, storage(at.kind))
     for index in numpy.ndindex(*at.dims):
         result[index] = at.call(0, *(numpy.asarray(v[index]) for v in values))
