@@ -42,6 +42,7 @@ struct TriageResult {
       title;  // one line for a list: "ds-of-ds: wrong value in dynamic-slice(dynamic-slice)"
   std::string blamed_rule;  // "" when the backend has no gates or blame did not converge
   std::string blamed_where;
+  std::string silencing;  // where no pass is to blame: one without which the program is right
   int64_t blamed_decision = -1;
   int64_t instructions = 0;    // of the reduced program, parameters and constants included
   std::string opcodes;         // of the reduced program: "dynamic-slice+pad"

@@ -211,6 +211,23 @@ TEST(Tally, TheSameBugInOtherSurroundingsIsOneBucket) {
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 
+TEST(Tally, OneOpAndOnePassWithoutWhichItIsRightAreOneBug) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const auto add = [&tally](const char* opcodes, const char* place, const char* silencing,
+                            const char* bucket) {
+    AddPlaced(tally, Outcome::kWrong, opcodes, "", place, bucket);
+    tally.finding(static_cast<size_t>(tally.summary().findings) - 1).triage.silencing = silencing;
+  };
+  add("minimum+reduce", "reduce[minimum]", "rewriter", "a/f-fffff");
+  add("maximum+reduce", "reduce[maximum]", "rewriter", "b/f-pffff");
+  add("add+reduce", "reduce[add]", "rewriter", "c/f-pffff");
+  add("minimum+negate+reduce", "reduce[minimum]", "another", "d/f-fffpf");
+  add("maximum+negate+reduce", "reduce[maximum]", "", "e/f-ffffp");
+  EXPECT_EQ(EndsOfBuckets(tally),
+            (std::set<std::string>{"a/f-fffff 2", "c/f-pffff 1", "d/f-fffpf 1", "e/f-ffffp 1"}));
+}
+
 TEST(Tally, TheSameBugOfOldReleasesIsOneBucket) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

@@ -344,12 +344,14 @@ bool IsSameDeath(const Looks& large, const Looks& small) {
 
 // ---- No pass is to blame: the program runs, and is wrong or dies.
 
-// The same op is wrong in both, on the same kind of numbers, whatever stands around it.
+// The same op is wrong in both, on the same kind of numbers, whatever stands around it. One of the
+// usual flags may silence it in a program where it leaves the pass nothing to do that is wrong.
 bool IsOfSamePlace(const Looks& large, const Looks& small) {
   return !small.place.empty() && AreOfOneKind(large, small) &&
          TwinOf(large.place) == TwinOf(small.place) && large.numbers == small.numbers &&
          (AreSilencedAlike(large.states, small.states) ||
-          HaveACommonSilencer(large.states, small.states));
+          HaveACommonSilencer(large.states, small.states) ||
+          (!large.silencing.empty() && large.silencing == small.silencing));
 }
 
 // A function is wrong alone, and in the other program with what computes its operand: whether they

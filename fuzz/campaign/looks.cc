@@ -80,6 +80,7 @@ Looks LooksOf(const CampaignFinding& finding) {
   looks.numbers = triage.numbers;
   looks.rule = triage.blamed_rule;
   looks.family = FamilyOf(looks.rule);
+  looks.silencing = triage.silencing;
   // A bucket without a guilty pass ends with the kind of numbers and the states: "f-fffpf". Those
   // of what dies by chance, "ccccc", say nothing, and agree with all.
   const std::string tail = triage.bucket.substr(triage.bucket.rfind('/') + 1);

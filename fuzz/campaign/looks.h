@@ -19,13 +19,14 @@ inline constexpr char kBesideAnother[] = "beside-another";
 struct Looks {
   Outcome::Kind kind = Outcome::kWrong;  // as triage saw it
   Opcodes opcodes;                       // without parameters and constants
-  Opcodes signs;        // kNarrowIndex, kFewBits, ...: what stands beside opcodes and says more
-  std::string place;    // the op that is wrong, with what it folds by; "" where it is not known
-  std::string numbers;  // of the output: "f", "c", "p", "i"; "" where it is not known
-  std::string rule;     // the guilty pass, "" where none is
-  std::string family;   // the pass, or those that do the same for other types
-  std::string states;   // without a guilty pass: what each of UsualFlags does to it ("fffpf")
-  std::string words;    // how a compiler died or refused, before the opcodes of its bucket
+  Opcodes signs;          // kNarrowIndex, kFewBits, ...: what stands beside opcodes and says more
+  std::string place;      // the op that is wrong, with what it folds by; "" where it is not known
+  std::string numbers;    // of the output: "f", "c", "p", "i"; "" where it is not known
+  std::string rule;       // the guilty pass, "" where none is
+  std::string family;     // the pass, or those that do the same for other types
+  std::string silencing;  // without a guilty pass: one without which the program is right
+  std::string states;     // without a guilty pass: what each of UsualFlags does to it ("fffpf")
+  std::string words;      // how a compiler died or refused, before the opcodes of its bucket
   bool is_smallest = false;                  // the reducer came to its end
   int64_t index = -1;                        // of the program in which it was found
   std::map<std::string, std::string> flags;  // with which it was looked at there

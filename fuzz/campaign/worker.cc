@@ -229,6 +229,7 @@ nlohmann::json EncodeTriage(const TriageResult& result) {
           {"title", result.title},
           {"blamed_rule", result.blamed_rule},
           {"blamed_where", result.blamed_where},
+          {"silencing", result.silencing},
           {"blamed_decision", result.blamed_decision},
           {"instructions", result.instructions},
           {"opcodes", result.opcodes},
@@ -247,6 +248,7 @@ TriageResult DecodeTriage(const nlohmann::json& json) {
   result.title = json.value("title", "");
   result.blamed_rule = json.value("blamed_rule", "");
   result.blamed_where = json.value("blamed_where", "");
+  result.silencing = json.value("silencing", "");
   result.blamed_decision = json.value("blamed_decision", int64_t{-1});
   result.instructions = json.value("instructions", int64_t{0});
   result.opcodes = json.value("opcodes", "");

@@ -310,6 +310,7 @@ class Triager {
       page_.pass_blame = BlamePass(subject_, *case_.module, case_.inputs, finding_.kind);
       result_.blamed_rule = page_.pass_blame.pass;
       result_.blamed_where = page_.pass_blame.pipeline;
+      result_.silencing = page_.pass_blame.silencing;
     }
     if (!IsOurs()) {  // else the oracle may die of it
       const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
@@ -349,7 +350,7 @@ class Triager {
     key.reduced = case_.module.get();
     result_.bucket = BucketOf(key);
     std::string who = IsOurs() ? "assay" : result_.blamed_rule;
-    if (who.empty()) who = page_.pass_blame.silencing;
+    if (who.empty()) who = result_.silencing;
     if (who.empty()) who = key.backend_family;
     result_.title = StrCat(who, ": ", Name(finding_.kind), " in ",
                            Expression(case_.module->entry()->root(), kTitleDepth));

@@ -67,6 +67,7 @@ void PrintBucket(const BucketShown& bucket, int64_t examined) {
     Print(StrCat("  blamed    ", what, Styled(Style::kAccent, triage.blamed_rule),
                  triage.blamed_where.empty() ? "" : place, triage.blamed_where));
   }
+  if (!triage.silencing.empty()) Print("  right     without pass " + triage.silencing);
   if (!triage.second_opinion.empty() && triage.second_opinion != "none") {
     Print(StrCat("  numpy     ", triage.second_opinion));
   }
