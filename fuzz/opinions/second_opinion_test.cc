@@ -76,7 +76,8 @@ const char* const kPrograms[] = {
     "o = u4[] constant(7) r = f32[3] reduce(x, z), dimensions={1}, to_apply=max\n"
     "q = u4[5] reduce(y, o), dimensions={2,0}, to_apply=sum\n"
     "ROOT t = (f32[3], u4[5]) tuple(r, q) }",
-    // Long ones, of which numpy combines all lines at once: in order, with edges and holes, of pairs.
+    // Long ones, of which numpy combines all lines at once: in order, with edges and holes, of
+    // pairs.
     "HloModule m\nmin { a = u8[] parameter(0) b = u8[] parameter(1) ROOT m = u8[] minimum(a, b) }\n"
     "half { c = f32[] parameter(0) d = f32[] parameter(1) s = f32[] add(c, d)\n"
     "h = f32[] constant(0.5) ROOT p = f32[] multiply(s, h) }\n"
