@@ -25,7 +25,7 @@ constexpr int64_t kMostInstructionsInPack = 60;
 // more of the others with it.
 constexpr size_t kMostMembers = 16;
 
-// Half of the programs are small, and one of them costs half of what another does: nine of ten that
+// Half of the programs are small, and are compiled in less time than the others: nine of ten that
 // are compiled as users do are from among these, as long as there are so many.
 int64_t PercentAsUsersDo(int64_t screened_percent, bool is_small) {
   constexpr int64_t kOfTen = 9;
