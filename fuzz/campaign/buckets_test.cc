@@ -94,6 +94,8 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
   add(Outcome::kWrong, "multiply+nan-for-zero+negate", "", "f-xxxxf");
   add(Outcome::kWrong, "iota", "float-normalization-f8e5m2", "a");
   add(Outcome::kWrong, "iota", "float-normalization-f8e5m2fnuz", "b");
+  add(Outcome::kWrong, "reduce-precision", "float-normalization-f4e2m1fn", "c");
+  add(Outcome::kWrong, "reduce-precision", "float-normalization-f8e3m4", "d");
   add(Outcome::kWrong, "scatter", "", "i-fffpf");
   add(Outcome::kWrong, "scatter", "", "p-fffpf");
   add(Outcome::kWrong, "add+convert", "float-normalization-u4", "");
@@ -115,6 +117,7 @@ TEST(Tally, OneBugOfGeneratedCodeIsOneBucket) {
                                                   {"dynamic-update-slice+narrow-index/", 3},
                                                   {"convert+nan-for-zero/f-xxxxf", 2},
                                                   {"iota/a", 2},
+                                                  {"reduce-precision/c", 2},
                                                   {"maximum+reduce/f-fffff", 2},
                                                   {"cbrt/f-fffff", 2},
                                                   {"/", 2},

@@ -25,13 +25,18 @@ constexpr int64_t kMostInstructionsInPack = 60;
 // more of the others with it.
 constexpr size_t kMostMembers = 16;
 
-// Half of the programs are small, and are compiled in less time than the others: nine of ten that
-// are compiled as users do are from among these, as long as there are so many.
-int64_t PercentAsUsersDo(int64_t screened_percent, bool is_small) {
-  constexpr int64_t kOfTen = 9;
-  const int64_t twice = 2 * (100 - screened_percent);  // the sum of both shares
-  const int64_t of_small = std::min<int64_t>(100, twice * kOfTen / 10);
-  return is_small ? of_small : twice - of_small;
+// So many of a hundred programs of this size are compiled as users do at first: of the shortest as
+// many as three times the share of all, of the longest as few as a fifth. On XLA a program of up to
+// 4 instructions costs 16 ms more so, one of up to 8 28, and a longer one 49.
+double PercentAsUsersDo(int64_t screened_percent, int64_t instructions) {
+  constexpr int64_t kShort = 4, kMiddle = 8;
+  constexpr double kShareOfShort = 0.23, kShareOfMiddle = 0.39;  // the latter of those not short
+  const auto all = static_cast<double>(100 - screened_percent);
+  const double of_short = std::min(100.0, 3 * all);
+  const double of_others = (all - kShareOfShort * of_short) / (1 - kShareOfShort);
+  const double of_middle = std::min(100.0, 1.8 * of_others);
+  const double of_long = (of_others - kShareOfMiddle * of_middle) / (1 - kShareOfMiddle);
+  return instructions <= kShort ? of_short : instructions <= kMiddle ? of_middle : of_long;
 }
 
 // More inputs for an executable elsewhere shall not cost more than another program would, of which
@@ -271,10 +276,10 @@ bool CaseRunner::IsScreened(const CaseKey& key, int64_t instructions) const {
   if (!backends_[key.backend]->Describe().dumps_passes) return false;
   // Drawn from the number alone, and apart from what the generator makes of it.
   constexpr uint64_t kSalt = 0x5c4ee4;
-  constexpr int64_t kSmall = 8;
-  const uint64_t drawn = MixSeeds(kSalt, static_cast<uint64_t>(key.index)) % 100;
-  return static_cast<int64_t>(drawn) >=
-         PercentAsUsersDo(options_.screened_percent, instructions <= kSmall);
+  constexpr uint64_t kParts = 10000;
+  const uint64_t drawn = MixSeeds(kSalt, static_cast<uint64_t>(key.index)) % kParts;
+  return static_cast<double>(drawn) * 100 / kParts >=
+         PercentAsUsersDo(options_.screened_percent, instructions) - 1e-9;
 }
 
 bool CaseRunner::IsScreened(const CaseKey& key) const {

@@ -49,7 +49,8 @@ std::string FamilyOf(const std::string& pass) {
   if (pass.rfind(family, 0) != 0 || pass.size() == family.size()) return pass;
   const std::string type = pass.substr(family.size());
   if (type[0] == 's' || type[0] == 'u') return family + "of integers";
-  return type.rfind("f8", 0) == 0 ? family + "of floats of 8 bits" : pass;
+  const bool is_small = type.rfind("f8", 0) == 0 || type.rfind("f4", 0) == 0;
+  return is_small ? family + "of floats of 8 bits and fewer" : pass;
 }
 
 std::string WordsOf(const std::string& bucket) {
