@@ -144,8 +144,9 @@ class PassSearch {
     }
   }
 
-  // Each once, in the order of their last changes.
+  // Each once, in the order of their last changes. The ends of pipelines are no passes.
   void NoteChange(const std::string& pass) {
+    if (absl::StartsWith(pass, "pipeline-")) return;
     std::erase(changing_, pass);
     changing_.push_back(pass);
   }

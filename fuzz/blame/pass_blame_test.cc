@@ -191,12 +191,11 @@ TEST(PassBlame, ReadsWhatAPassNotesOfACounter) {
 }
 
 TEST(PassBlame, DisablesPassesWhereEverySnapshotIsRight) {
-  const std::vector<Dump> dumps = {{"pipeline-start", CountedLoop("")},
-                                   {"early", CountedLoop(kThreeTrips)},
-                                   {"unchanged", CountedLoop(kThreeTrips)},
-                                   {"middle", CountedLoop("{}")},
-                                   {"late", CountedLoop(kThreeTrips)}};
-  PassBlame blame = BlameOf(dumps, {"early", "unchanged", "middle"});
+  const std::vector<Dump> dumps = {
+      {"pipeline-start", CountedLoop("")},     {"early", CountedLoop(kThreeTrips)},
+      {"unchanged", CountedLoop(kThreeTrips)}, {"middle", CountedLoop("{}")},
+      {"late", CountedLoop(kThreeTrips)},      {"pipeline-end", CountedLoop("")}};
+  PassBlame blame = BlameOf(dumps, {"early", "unchanged", "middle", "pipeline-end"});
   EXPECT_EQ(blame.pass, "");
   EXPECT_EQ(blame.silencing, "middle") << "the last that changed the program";
   EXPECT_EQ(blame.verdict,
