@@ -595,7 +595,7 @@ TEST(Cli, ReplayTakesTheInputsThatFailed) {
   std::filesystem::remove_all(folder);
   const std::string planted = " --seed 3 --defect ds-of-ds-clamp";
   ASSERT_EQ(Assay("fuzz --count 4000 --no-triage --jobs 1 --out sets" + planted).status, 1);
-  std::ifstream results(folder + "/results-1-1.jsonl");
+  std::ifstream results(folder + "/results.jsonl");
   nlohmann::json finding;
   for (std::string line; finding.is_null() && std::getline(results, line);) {
     nlohmann::json row = nlohmann::json::parse(line);
