@@ -74,18 +74,25 @@ TEST(LoopNotes, AreWhatTheLoopGoesBy) {
       {R"({"known_trip_count":{"n":4}})", "( 12, {4, 4} )"},
       {R"({"known_trip_count":{"n":"0"}})", "( 0, {0, 0} )"},
       {R"({"known_trip_count":{"n":"-13"}})", "( 0, {0, 0} )"},
+      {R"({"known_trip_count":{}})", "( 0, {0, 0} )"},
+      // Whose start and step these are is not said, or cannot be read.
+      {R"j({"known_trip_count":{"n":"3"},"known_init_step":{"init":"1"}})j", "( 9, {3, 3} )"},
+      {R"j({"known_trip_count":{"n":"3"},"known_init_step":{"init":"x"},)j"
+       R"j("known_induction_variable":{}})j",
+       "( 9, {3, 3} )"},
       {R"({"known_trip_count":{"n":"3"},"known_init_step":{"init":"0","step":"3"},)"
        R"("known_induction_variable":{"tuple_index":"0"}})",
        "( 9, {3, 3} )"},
-      {R"({"known_trip_count":{"n":"3"},"known_init_step":{"step":"3"}})", "( 9, {3, 3} )"},
-      {R"({"known_trip_count":{"n":"3"},"known_init_step":{"init":"1","step":"3"}})",
+      {R"({"known_trip_count":{"n":"3"},"known_init_step":{"step":"3"},"known_induction_variable":{}})",
+       "( 9, {3, 3} )"},
+      {R"({"known_trip_count":{"n":"3"},"known_init_step":{"init":"1","step":"3"},"known_induction_variable":{}})",
        "( 10, {3, 3} )"},
-      {R"({"known_trip_count":{"n":"3"},"known_init_step":{"init":"0","step":"4"}})",
+      {R"({"known_trip_count":{"n":"3"},"known_init_step":{"init":"0","step":"4"},"known_induction_variable":{}})",
        "( 11, {3, 3} )"},
-      {R"({"known_trip_count":{"n":"4"},"known_init_step":{"init":"4","step":"255"}})",
+      {R"({"known_trip_count":{"n":"4"},"known_init_step":{"init":"4","step":"255"},"known_induction_variable":{}})",
        "( 0, {4, 4} )", 4, 255},
       {R"({"known_trip_count":{"n":"4"},)"
-       R"("known_init_step":{"init":"4","step":"18446744073709551615"}})",
+       R"("known_init_step":{"init":"4","step":"18446744073709551615"},"known_induction_variable":{}})",
        "( 0, {4, 4} )", 4, 255},
   };
   for (const Row& row : rows) {
@@ -99,8 +106,7 @@ TEST(LoopNotes, AreWhatTheLoopGoesBy) {
 TEST(LoopNotes, ThatCannotBeReadChangeNothing) {
   for (const char* config :
        {"", "{}", "{\"known_trip_count\":{\"n\":\"x\"}}", "{\"known_trip_count\":3}",
-        "{\"known_trip_count\":{}}", "{\"known_init_step\":{}}",
-        "{\"known_trip_count\":{\"n\":{\"n\":\"3\"}}}"}) {
+        "{\"known_init_step\":{}}", "{\"known_trip_count\":{\"n\":{\"n\":\"3\"}}}"}) {
     const auto module = ReadModule(CountedLoop(config));
     ASSERT_TRUE(module.ok()) << module.status() << config;
     EXPECT_TRUE(ApplyLoopNotes(**module, true).empty()) << config;
@@ -180,8 +186,10 @@ TEST(PassBlame, ReadsWhatAPassNotesOfALoop) {
 }
 
 TEST(PassBlame, ReadsWhatAPassNotesOfACounter) {
-  const std::string right = R"({"known_trip_count":{"n":"3"},"known_init_step":{"step":"3"}})";
-  const std::string wrong = R"({"known_trip_count":{"n":"3"},"known_init_step":{"step":"2"}})";
+  const std::string right =
+      R"({"known_trip_count":{"n":"3"},"known_init_step":{"step":"3"},"known_induction_variable":{}})";
+  const std::string wrong =
+      R"({"known_trip_count":{"n":"3"},"known_init_step":{"step":"2"},"known_induction_variable":{}})";
   const PassBlame blame = BlameOf({{"pipeline-start", CountedLoop("")},
                                    {"innocent", CountedLoop(right)},
                                    {"annotator", CountedLoop(wrong)}},

@@ -30,7 +30,8 @@ struct LoopNotes {
 // Numbers are strings in the JSON of a proto; those of u64 may be past the end of int64.
 std::optional<int64_t> NumberAt(const nlohmann::json& json, const char* outer, const char* inner) {
   const auto at = json.find(outer);
-  if (at == json.end() || !at->is_object() || !at->contains(inner)) return std::nullopt;
+  if (at == json.end() || !at->is_object()) return std::nullopt;
+  if (!at->contains(inner)) return 0;  // as the JSON of a proto leaves it out
   const nlohmann::json& value = at->at(inner);
   if (value.is_number_integer()) return value.get<int64_t>();
   if (!value.is_string()) return std::nullopt;
@@ -46,21 +47,20 @@ std::optional<LoopNotes> NotesOf(const Instruction& loop) {
   const std::string& text = loop.attributes().String(Attr::kBackendConfig);
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return std::nullopt;
+  // XLA notes negative trips as well, of a range that it takes to be empty.
   const std::optional<int64_t> trips = NumberAt(json, "known_trip_count", "n");
   if (!trips.has_value()) return std::nullopt;
   LoopNotes notes{*trips, std::nullopt};
-  // A number that is nought is left out of the JSON of a proto. XLA notes negative trips as well,
-  // of a range that it takes to be empty.
-  const Counter counter{NumberAt(json, "known_induction_variable", "tuple_index").value_or(0),
-                        NumberAt(json, "known_init_step", "init").value_or(0),
-                        NumberAt(json, "known_init_step", "step").value_or(0)};
+  const auto element = NumberAt(json, "known_induction_variable", "tuple_index");
+  const auto start = NumberAt(json, "known_init_step", "init");
+  const auto step = NumberAt(json, "known_init_step", "step");
   const Shape& state = loop.shape();
-  const bool is_counted = json.contains("known_init_step") && state.IsTuple() &&
-                          counter.element >= 0 &&
-                          counter.element < static_cast<int64_t>(state.elements().size());
+  const bool is_counted = element.has_value() && start.has_value() && step.has_value() &&
+                          state.IsTuple() && *element >= 0 &&
+                          *element < static_cast<int64_t>(state.elements().size());
   if (is_counted) {
-    const Shape& element = state.elements()[counter.element];
-    if (element.IsScalar() && IsInteger(element.element_type())) notes.counter = counter;
+    const Shape& of = state.elements()[*element];
+    if (of.IsScalar() && IsInteger(of.element_type())) notes.counter = {*element, *start, *step};
   }
   return notes;
 }
