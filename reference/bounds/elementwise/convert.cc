@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "absl/algorithm/container.h"
 #include "reference/values/narrow_types.h"
 
 namespace assay::reference {
@@ -22,6 +23,27 @@ constexpr bool IsNarrowerThan(int precision) {
   return FormatOf<To>::kPrecision < precision;
 }
 
+// True if the f32 that `convert` makes of an f64 is made an f64 again, as which it may be what it
+// was.
+bool IsConvertedBack(ClauseSet clauses, const Instruction& convert) {
+  if (!clauses.Has(ClauseId::kExcessPrecision)) return false;
+  return absl::c_any_of(convert.users(), [](const Instruction* user) {
+    return user->opcode() == Opcode::kConvert && user->shape().element_type() == ElementType::kF64;
+  });
+}
+
+// Ops may read element i, which was rounded, as `unrounded` too.
+void KeepUnrounded(Array& result, int64_t i, const Range<double>& unrounded) {
+  const Range<double> plain = Point<float>(result.literal.data<float>()[i]);
+  const uint32_t flags = result.bounds.empty() ? uint32_t{kForced} : result.bounds[i].flags;
+  if ((flags & kForced) == 0) {
+    const Range<double> rounded = RangeOfBound<double>(result.bounds[i]);
+    Store(result, i, HullOf(rounded, unrounded), flags & (kMayFlush | kMayBeZero));
+  } else if (plain.flags != unrounded.flags || plain.centre != unrounded.centre) {
+    Store(result, i, HullOf(plain, unrounded), uint32_t{kForced} | kAnyView);
+  }
+}
+
 }  // namespace
 
 absl::Status BoundFloatToFloat(const OpContext& op, Array& result) {
@@ -38,6 +60,8 @@ absl::Status BoundFloatToFloat(const OpContext& op, Array& result) {
       }
       constexpr bool kRounds = IsNarrowerThan<To>(FormatOf<From>::kPrecision) ||
                                FormatOf<To>::kMaxExponent < FormatOf<From>::kMaxExponent;
+      constexpr bool kMayGoBack = std::is_same_v<From, double> && std::is_same_v<To, float>;
+      const bool goes_back = kMayGoBack && IsConvertedBack(op.clauses, op.instruction);
       for (int64_t i = 0; i < count; ++i) {
         const Range<Wide<From>> seen = Seen<From>(op.clauses, op.array(0), i);
         const Range<W> x = Recast<W>(seen);
@@ -47,6 +71,9 @@ absl::Status BoundFloatToFloat(const OpContext& op, Array& result) {
           FinishRounded<To>(op.clauses, result, i, x, View::kNone);
         } else {
           FinishExact<To>(op.clauses, result, i, x);
+        }
+        if constexpr (kMayGoBack) {
+          if (goes_back) KeepUnrounded(result, i, x);
         }
       }
     });

@@ -1,4 +1,5 @@
 // Fft. Document: operation semantics chapter 11, Fft.
+#include <array>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -358,19 +359,41 @@ class FftBound {
   W n_, scale_, least_;
 };
 
+// A transform of one value is that value. Written out it is a product with (1, 0), which gives
+// zeros of either sign, and for what is not finite something else.
+template <typename T>
+void BoundOneValue(const OpContext& op, const Transform& transform, Array& result) {
+  const Array operand = PartsOf(op.array(0));
+  Array parts = PartsOf(result);
+  parts.bounds.clear();
+  const int64_t read = transform.kind == FftKind::kRfft ? 1 : 2;
+  const int64_t given = transform.kind == FftKind::kIrfft ? 1 : 2;
+  for (int64_t i = 0; i < transform.batches; ++i) {
+    std::array<Range<Wide<T>>, 2> seen = {};
+    bool finite = true;
+    for (int64_t k = 0; k < read; ++k) {
+      seen[static_cast<size_t>(k)] = Seen<T>(op.clauses, operand, i * read + k);
+      finite = finite && (seen[static_cast<size_t>(k)].flags & ~uint32_t{kZeroSignFree}) == 0;
+    }
+    for (int64_t k = 0; k < given; ++k) {
+      const Range<Wide<T>>& x = seen[static_cast<size_t>(k)];
+      if (!finite) {
+        SetUndecided(parts, i * given + k);
+      } else if (!x.Single() || x.centre == 0) {
+        FinishExact<T>(op.clauses, parts, i * given + k, x);
+      }
+    }
+  }
+  result.bounds = std::move(parts.bounds);
+}
+
 template <typename T>
 void BoundAll(const OpContext& op, Array& result) {
   const Transform transform(op);
   if (transform.total > 1) {
     FftBound<T>(op, transform, result).Run();
-    return;
-  }
-  // One value stays what it is; rfft adds and irfft drops an imaginary part.
-  if (op.array(0).bounds.empty()) return;
-  if (op.literal(0).element_type() == op.type()) {
-    result.bounds = op.array(0).bounds;
-  } else {
-    MakeUndecided(result);
+  } else if (transform.total == 1) {
+    BoundOneValue<T>(op, transform, result);
   }
 }
 
