@@ -270,23 +270,67 @@ void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
 
 namespace {
 
-// The plain value of the op on one combination of codes, one per operand.
-absl::StatusOr<uint64_t> EvaluateCodes(const OpContext& op, EvaluateFn evaluate,
-                                       absl::Span<const uint64_t> codes) {
-  std::vector<Value> values;
-  for (size_t k = 0; k < codes.size(); ++k) {
-    Literal scalar(Shape::Scalar(op.literal(static_cast<int64_t>(k)).element_type()));
-    scalar.SetBits(0, codes[k]);
-    values.push_back({std::make_shared<const Array>(std::move(scalar)), {}});
+// Tries the codes that elements of the operands may have, those of many elements at once.
+class Enumeration {
+ public:
+  Enumeration(const OpContext& op, Array& result, EvaluateFn evaluate)
+      : op_(op), result_(result), evaluate_(evaluate), columns_(op.operands.size()) {}
+
+  // Element i may be what any combination of `lists` gives, a list of codes for each operand.
+  absl::Status Add(int64_t i, absl::Span<const std::vector<uint64_t>> lists, size_t combinations) {
+    for (size_t c = 0; c < combinations; ++c) {
+      size_t rest = c;
+      for (size_t k = 0; k < lists.size(); ++k) {
+        columns_[k].push_back(lists[k][rest % lists[k].size()]);
+        rest /= lists[k].size();
+      }
+    }
+    open_.emplace_back(i, columns_[0].size());
+    return columns_[0].size() < kTogether ? absl::OkStatus() : Finish();
   }
-  absl::InlinedVector<const Value*, 3> operands;
-  for (const Value& value : values) operands.push_back(&value);
-  const Shape shape = Shape::Scalar(op.type());
-  OpContext scalar_op{op.instruction, shape, operands, op.clauses, op.analysis};
-  Literal result(shape);
-  ASSAY_RETURN_IF_ERROR(evaluate(scalar_op, result));
-  return result.GetBits(0);
-}
+
+  absl::Status Finish() {
+    if (open_.empty()) return absl::OkStatus();
+    ASSAY_ASSIGN_OR_RETURN(const Literal outcomes, Evaluate());
+    size_t at = 0;
+    for (const auto& [i, end] : open_) {
+      std::vector<uint64_t> codes;
+      for (; at < end; ++at) codes.push_back(outcomes.GetBits(static_cast<int64_t>(at)));
+      SetCodes(result_, i, std::move(codes));
+    }
+    open_.clear();
+    for (std::vector<uint64_t>& column : columns_) column.clear();
+    return absl::OkStatus();
+  }
+
+ private:
+  static constexpr size_t kTogether = 4096;  // combinations
+
+  // The plain values of the op on all combinations.
+  absl::StatusOr<Literal> Evaluate() const {
+    const DimVector sizes = {static_cast<int64_t>(columns_[0].size())};
+    std::vector<Value> values;
+    for (size_t k = 0; k < columns_.size(); ++k) {
+      const ElementType type = op_.literal(static_cast<int64_t>(k)).element_type();
+      Literal codes(Shape::Array(type, sizes));
+      for (int64_t i = 0; i < sizes[0]; ++i) codes.SetBits(i, columns_[k][static_cast<size_t>(i)]);
+      values.push_back({std::make_shared<const Array>(std::move(codes)), {}});
+    }
+    absl::InlinedVector<const Value*, 3> operands;
+    for (const Value& value : values) operands.push_back(&value);
+    const Shape shape = Shape::Array(op_.type(), sizes);
+    const OpContext all{op_.instruction, shape, operands, op_.clauses, op_.analysis};
+    Literal outcomes(shape);
+    ASSAY_RETURN_IF_ERROR(evaluate_(all, outcomes));
+    return outcomes;
+  }
+
+  const OpContext& op_;
+  Array& result_;
+  const EvaluateFn evaluate_;
+  std::vector<std::vector<uint64_t>> columns_;
+  std::vector<std::pair<int64_t, size_t>> open_;  // elements, and where their combinations end
+};
 
 }  // namespace
 
@@ -303,6 +347,7 @@ absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn e
   }
   std::sort(uncertain.begin(), uncertain.end());
   uncertain.erase(std::unique(uncertain.begin(), uncertain.end()), uncertain.end());
+  Enumeration enumeration(op, result, evaluate);
   for (int64_t i : uncertain) {
     std::vector<std::vector<uint64_t>> lists;
     size_t combinations = 1;
@@ -316,20 +361,9 @@ absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn e
       SetUndecided(result, i);
       continue;
     }
-    std::vector<uint64_t> outcomes;
-    for (size_t c = 0; c < combinations; ++c) {
-      absl::InlinedVector<uint64_t, 3> codes;
-      size_t rest = c;
-      for (const std::vector<uint64_t>& list : lists) {
-        codes.push_back(list[rest % list.size()]);
-        rest /= list.size();
-      }
-      ASSAY_ASSIGN_OR_RETURN(uint64_t outcome, EvaluateCodes(op, evaluate, codes));
-      outcomes.push_back(outcome);
-    }
-    SetCodes(result, i, std::move(outcomes));
+    ASSAY_RETURN_IF_ERROR(enumeration.Add(i, lists, combinations));
   }
-  return absl::OkStatus();
+  return enumeration.Finish();
 }
 
 // How far an op that is rounded correctly elsewhere may be off where quotients are approximate, in
