@@ -437,6 +437,41 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
 }
 
+// A comparator that only needs some truth value gets it from the elements, if these are some.
+TEST(Reduce, NumbersBecomeTruthValues) {
+  const auto loop_compares = [](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, [](const Instruction& at) {
+      return at.opcode() == Opcode::kSort && at.callee()->root()->opcode() == Opcode::kWhile;
+    });
+  };
+  const Outcome outcome = ReduceText(R"(HloModule compared
+goes_on {
+  p = pred[] parameter(0)
+  n = pred[] not(p)
+  ROOT r = pred[] not(n)
+}
+step {
+  p = pred[] parameter(0)
+  ROOT c = pred[] constant(false)
+}
+comparator {
+  a = c64[] parameter(0)
+  b = c64[] parameter(1)
+  x = f32[] real(a)
+  y = f32[] real(b)
+  l = pred[] compare(x, y), direction=LT
+  ROOT w = pred[] while(l), condition=goes_on, body=step
+}
+ENTRY e {
+  x = c64[3] constant({(1, 2), (0, 1), (0, 0)})
+  ROOT r = c64[3] sort(x), dimensions={0}, to_apply=comparator
+})",
+                                     loop_compares);
+  // What is sorted and the sort, two elements and the loop, what it asks and what it does. One
+  // computation does for both.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
+}
+
 // Each of the two calls alone would make the program longer.
 TEST(Reduce, SharedCalleesAreTakenInTogether) {
   const Outcome outcome = ReduceText(R"(HloModule shared

@@ -303,6 +303,57 @@ void Equivalence::LinkPositions(const Instruction* at) {
   }
 }
 
+// Result k of an op that combines, operand k, operand `second` + k, and what its computation takes
+// and gives in their place.
+void Equivalence::LinkCombined(const Instruction* at, const Computation* combiner, int64_t count,
+                               int64_t second) {
+  for (int64_t k = 0; k < count; ++k) {
+    JoinLeaf(at, k, at->operand(k), 0);
+    JoinLeaf(at, k, at->operand(second + k), 0);
+    JoinLeaf(at, k, combiner->root(), k);
+    for (int64_t p : {k, count + k}) {
+      if (p < combiner->parameter_count()) JoinLeaf(at, k, combiner->parameter(p), 0);
+    }
+  }
+}
+
+// The types of what an op gives to the computations that it calls.
+void Equivalence::LinkCallee(const Instruction* at) {
+  const int64_t operands = at->operand_count();
+  switch (at->opcode()) {
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+      return LinkCombined(at, at->callee(0), operands / 2, operands / 2);
+    case Opcode::kScatter:  // arrays, indices, updates
+      return LinkCombined(at, at->callee(0), operands / 2, operands / 2 + 1);
+    case Opcode::kSelectAndScatter:
+      LinkCombined(at, at->callee(1), 1, 1);
+      JoinLeaf(at, 0, at->operand(2), 0);
+      for (const Instruction* parameter : at->callee(0)->parameters())
+        JoinLeaf(at, 0, parameter, 0);
+      return;
+    case Opcode::kSort:
+      for (int64_t k = 0; k < operands; ++k) {
+        JoinLeaf(at, k, at->operand(k), 0);
+        JoinLeaf(at, k, at->callee(0)->parameter(2 * k), 0);
+        JoinLeaf(at, k, at->callee(0)->parameter(2 * k + 1), 0);
+      }
+      return;
+    case Opcode::kScan: {
+      const int64_t results = LeafCount(at->shape());
+      const int64_t carries = at->attributes().Integer(Attr::kNumCarries);
+      for (int64_t k = 0; k < operands; ++k)
+        JoinLeaf(at->operand(k), 0, at->callee(0)->parameter(k), 0);
+      for (int64_t k = 0; k < results; ++k) JoinLeaf(at, k, at->callee(0)->root(), k);
+      for (int64_t k = 1; k <= std::min({carries, results, operands}); ++k)
+        JoinLeaf(at, results - k, at->operand(operands - k), 0);
+      return;
+    }
+    default:  // a top-k: the places have a type of their own
+      JoinLeaf(at, 0, at->operand(0), 0);
+  }
+}
+
 void Equivalence::LinkTypes(const Instruction* at) {
   switch (at->opcode()) {
     case Opcode::kTuple:
@@ -315,19 +366,15 @@ void Equivalence::LinkTypes(const Instruction* at) {
     case Opcode::kConvert:
     case Opcode::kBitcastConvert:
       return;
-    case Opcode::kReduce: {
-      int64_t count = at->operand_count() / 2;
-      const Computation* callee = at->callee(0);
-      for (int64_t k = 0; k < count; ++k) {
-        JoinLeaf(at, k, at->operand(k), 0);
-        JoinLeaf(at, k, at->operand(count + k), 0);
-        JoinLeaf(at, k, callee->root(), k);
-        for (int64_t p : {k, count + k}) {
-          if (p < callee->parameter_count()) JoinLeaf(at, k, callee->parameter(p), 0);
-        }
-      }
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+    case Opcode::kSort:
+    case Opcode::kScan:
+    case Opcode::kTopK:
+      LinkCallee(at);
       return;
-    }
     case Opcode::kDynamicSlice:
     case Opcode::kDynamicUpdateSlice: {
       int64_t data = at->opcode() == Opcode::kDynamicSlice ? 1 : 2;

@@ -57,6 +57,9 @@ class Equivalence {
   void LinkSizes(const Instruction* at);
   void LinkPositions(const Instruction* at);
   void LinkTypes(const Instruction* at);
+  void LinkCallee(const Instruction* at);
+  void LinkCombined(const Instruction* at, const Computation* combiner, int64_t count,
+                    int64_t second);
   void LinkDot(const Instruction* at);
   void LinkReduce(const Instruction* at);
   void LinkReshape(const Instruction* at);

@@ -1,5 +1,5 @@
-// Plainer element types: s32 for integers and, where the failure allows, for floats; f32 for other
-// floats.
+// Plainer element types: s32 for integers and, where the failure allows, for other numbers; f32 for
+// those; and truth values where that saves a constant.
 #include <cmath>
 #include <utility>
 
@@ -10,21 +10,29 @@
 namespace assay {
 namespace {
 
+// Of a complex number the real part.
+double NumberAt(const Literal& literal, int64_t i) {
+  if (IsComplex(literal.element_type())) return literal.GetComponent(2 * i);
+  if (IsFloat(literal.element_type())) return literal.GetDouble(i);
+  return static_cast<double>(literal.GetInteger(i));
+}
+
 Literal Retype(const Literal& literal, ElementType type) {
   Shape shape = literal.shape();
   shape.set_element_type(type);
   Literal result(shape);
+  const bool was_integer = IsInteger(literal.element_type());
   for (int64_t i = 0; i < literal.element_count(); ++i) {
-    bool from_float = IsFloat(literal.element_type());
+    const double value = NumberAt(literal, i);
     if (IsFloat(type)) {
-      result.SetDouble(
-          i, from_float ? literal.GetDouble(i) : static_cast<double>(literal.GetInteger(i)));
-    } else if (from_float) {
-      double value = literal.GetDouble(i);
-      bool fits = std::abs(value) < 2147483648.0;  // false for NaN
-      result.SetInteger(i, fits ? static_cast<int64_t>(value) : 0);
-    } else {
+      result.SetDouble(i, value);
+    } else if (IsPred(type)) {
+      result.SetInteger(i, value != 0);
+    } else if (was_integer) {
       result.SetInteger(i, literal.GetInteger(i));
+    } else {
+      const bool fits = std::abs(value) < 2147483648.0;  // false for NaN
+      result.SetInteger(i, fits ? static_cast<int64_t>(value) : 0);
     }
   }
   return result;
@@ -50,6 +58,39 @@ ReduceCase WithType(const ReduceCase& best, const Equivalence& types, int64_t wa
   return c;
 }
 
+// In the computations that others call, truth values that are constant become the first parameter
+// that is one, or the last; false where there are none.
+bool ReadParametersAsTruth(Module& module, bool last) {
+  const Shape truth = Shape::Array(ElementType::kPred, {});
+  bool changed = false;
+  for (Computation* computation : module.computations()) {
+    if (computation == module.entry()) continue;
+    Instruction* parameter = nullptr;
+    for (int64_t k = 0; k < computation->parameter_count(); ++k) {
+      if (!(computation->parameter(k)->shape() == truth)) continue;
+      if (parameter == nullptr || last) parameter = computation->parameter(k);
+    }
+    if (parameter == nullptr) continue;
+    const std::vector<Instruction*> all(computation->begin(), computation->end());
+    for (Instruction* at : all) {
+      if (at->opcode() != Opcode::kConstant || !(at->shape() == truth)) continue;
+      changed |= Substitute(at, parameter);
+    }
+  }
+  return changed;
+}
+
+// What a comparator or a selector says without looking at its numbers, numbers that are truth
+// values say themselves.
+bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
+  for (bool last : {false, true}) {
+    ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
+    if (!ReadParametersAsTruth(*c.module, last)) return false;
+    if (reduction.Try(std::move(c), "numbers that are truth values")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool SimplifyTypes(Reduction& reduction) {
@@ -64,9 +105,15 @@ bool SimplifyTypes(Reduction& reduction) {
       current = ShapeLeaves(at->shape())[leaf]->element_type();
       tuple_leaf_constant |= at->literal() != nullptr && at->shape().IsTuple();
     });
-    if (tuple_leaf_constant || !(IsInteger(current) || IsFloat(current))) continue;
+    if (tuple_leaf_constant || !(IsInteger(current) || IsFloat(current) || IsComplex(current))) {
+      continue;
+    }
+    if (BecomesTruth(reduction, types, number)) {
+      changed = true;
+      continue;
+    }
     for (ElementType type : {ElementType::kS32, ElementType::kF32}) {
-      if (type == current || (type == ElementType::kF32 && !IsFloat(current))) continue;
+      if (type == current || (type == ElementType::kF32 && IsInteger(current))) continue;
       if (reduction.Try(WithType(reduction.best(), types, number, type), "plainer type")) {
         changed = true;
         break;
