@@ -109,7 +109,8 @@ bool IsPortableWindow(const Instruction* window, const std::vector<Literal>& inp
 // True if what is scattered to one place is combined in a way that has no order and no sides: XLA
 // gives the combiner the two in the other order than the document says.
 bool IsPortableSelectAndScatter(const Instruction* scatter) {
-  return CombinerOf(*scatter->callees().back()).has_value();
+  const bool is_nothing_scattered = scatter->operand(1)->shape().ElementCount() == 0;
+  return is_nothing_scattered || CombinerOf(*scatter->callees().back()).has_value();
 }
 
 // True if what is said to be associative combines all there is: the next carry, which is also the

@@ -96,6 +96,13 @@ TEST(UnportableUses, AreCombinersOfWindowsThatHaveSidesOrAnInitialValueThatIsNoI
        "ENTRY e { x = s32[3] parameter(0) s = s32[2] parameter(1) o = s32[] constant(1)\n"
        "ROOT r = s32[3] select-and-scatter(x, s, o), window={size=2}, select=g, scatter=f }",
        1},
+      // Nothing is scattered.
+      {"HloModule m\ng { a = s32[] parameter(0) b = s32[] parameter(1)\nROOT r = pred[] "
+       "compare(a, b), direction=GE }\n"
+       "f { a = s32[] parameter(0) ROOT b = s32[] parameter(1) }\n"
+       "ENTRY e { x = s32[1] parameter(0) s = s32[0] parameter(1) o = s32[] constant(1)\n"
+       "ROOT r = s32[1] select-and-scatter(x, s, o), window={size=2}, select=g, scatter=f }",
+       0},
   };
   for (const auto& [text, uses] : kCases) {
     absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
