@@ -98,8 +98,8 @@ struct ConfirmRecord {
   int64_t runs = 0, fails = 0;
   // It did not fail again, but does so where it is compiled as it was when it was screened.
   bool fails_cheaply = false;
-  // It does so, at a place of which enough is known (FamiliarPlaces::enough), and was not compiled
-  // as users do.
+  // It fails where it is compiled cheaply, at a place of which enough is known
+  // (FamiliarPlaces::enough), and was not checked again as users compile.
   bool alike = false;
   bool draws_numbers = false;  // on which it may depend whether it fails
   BackendRecord record;        // of a failing run, if there was one
@@ -253,8 +253,8 @@ class CaseRunner {
   };
   void ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,
                    ConfirmRecord& confirm, WorkerState& state);
-  // What is wrong first in the module where it is compiled as it was when it was seen first, of a
-  // wrong value that was compiled cheaply; nothing of other suspects.
+  // What is wrong first in the module where it is compiled cheaply, of one output that is a wrong
+  // value; nothing of other suspects, nor where that is only seen if it is compiled as users do.
   std::optional<WrongArray> FirstWhereCheap(const CheckSubject& subject, const Module& module,
                                             const std::vector<Literal>& inputs,
                                             const CaseKey& key) const;

@@ -4,7 +4,7 @@
 //   finding        one confirmed finding; its case is in OUT/cases/SEED-INDEX.hlo and .npz
 //   unconfirmed    a failure that did not repeat in a fresh process
 //   screened only  a failure of what is compiled cheaply, and not as users compile
-//   alike          one of what is compiled cheaply that was only counted, as many like it failed
+//   alike          one that was only counted, as many like it failed
 //   triage         index and what triage made of it
 //   progress       every few seconds: "next", before which all cases have ended, and how many
 //   end            the summary

@@ -194,11 +194,16 @@ std::optional<WrongArray> CaseRunner::FirstWhereCheap(const CheckSubject& subjec
                                                       const Module& module,
                                                       const std::vector<Literal>& inputs,
                                                       const CaseKey& key) const {
-  const bool is_cheap = key.screened && IsScreened(key);
-  if (!is_cheap || key.output < 0) return std::nullopt;
+  const bool has_cheap_flags =
+      !options_.screening.empty() && subject.backend.Describe().dumps_passes;
+  if (!has_cheap_flags || key.output < 0) return std::nullopt;
+  const bool was_cheap = key.screened && IsScreened(key);
+  if (!was_cheap && key.by_licence) return std::nullopt;
   CompileOptions options = WithFlags(subject.options, options_.screening);
   options.limits.seconds = std::min(options.limits.seconds, kQuickSeconds);
-  return FirstWrongArray(SubjectOf(subject, options), module, inputs);
+  WrongArray first = FirstWrongArray(SubjectOf(subject, options), module, inputs);
+  if (first.instruction == nullptr && !was_cheap) return std::nullopt;
+  return first;
 }
 
 void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const FamiliarPlaces& familiar,
@@ -230,7 +235,10 @@ void CaseRunner::ConfirmPart(const Part& part, const CaseKey& key, const Familia
   if (is_wrong && key.screened && IsScreened(key)) {
     asked.options = WithFlags(quick.options, options_.screening);  // where it was wrong, too
   } else if (is_wrong) {
-    asked.options = UnderCheapFlags(quick, check_case, Outcome::kWrong, options_.screening).options;
+    const CheckSubject cheap =
+        UnderCheapFlags(quick, check_case, Outcome::kWrong, options_.screening);
+    if (cheap.options.flags == quick.options.flags) first.reset();  // it was seen where it is cheap
+    asked.options = cheap.options;
   }
   NotedOrigin origin;
   const Literal answer = checker.answer();

@@ -193,7 +193,7 @@ CampaignFinding Tally::CountAlike(CampaignFinding finding, const std::string& pl
   ++known.alike;
   finding.place = place;
   if (!known.signatures.empty()) finding.signature = *known.signatures.begin();
-  finding.second_check = "not compiled as users do: enough that fail alike were";
+  finding.second_check = "not checked as users compile: enough that fail alike were";
   ++summary_.alike[finding.signature];
   return finding;
 }

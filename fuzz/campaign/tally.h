@@ -115,8 +115,8 @@ class Tally {
     std::set<std::string> signatures;
     int64_t screened_only = 0, alike = 0;
 
-    // Enough is known of it to count the next suspect without compiling it as users do. One of
-    // eight is compiled so all the same.
+    // Enough is known of it to count the next suspect without checking it as users compile. One of
+    // eight is checked so all the same.
     bool HasEnough() const;
   };
   std::map<std::string, Place> places_;
