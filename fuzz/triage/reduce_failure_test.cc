@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fuzz/reduce/testing/negates_nothing.h"
+#include "fuzz/reduce/testing/slice_of_slice.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/check.h"
@@ -18,19 +19,6 @@
 namespace assay {
 namespace {
 
-constexpr char kProgram[] = R"(HloModule m
-ENTRY e {
-  p = s16[9,7] parameter(0)
-  i = u8[] parameter(1)
-  n = s16[9,7] negate(p)
-  a = s16[9,7] add(n, p)
-  s = s16[9,7] subtract(p, a)
-  outer = s16[6,5] dynamic-slice(s, i, i), dynamic_slice_sizes={6,5}
-  inner = s16[4,3] dynamic-slice(outer, i, i), dynamic_slice_sizes={4,3}
-  r = s16[4,3] reverse(inner), dimensions={0}
-  ROOT t = (s16[4,3], s16[9,7]) tuple(r, a)
-}
-)";
 constexpr int64_t kInstructions = 9;
 
 bool Slices(const Module& module) {
@@ -50,9 +38,7 @@ int64_t LeftOfWhatDies(
     return MakeError(ErrorClass::kCompileCrash, words(module, options));
   };
   FakeBackend backend(std::move(script));
-  ReduceCase whole{ReadModule(kProgram).value(),
-                   {Literal(Shape::Array(ElementType::kS16, {9, 7})),
-                    Literal::Scalar<uint8_t>(ElementType::kU8, 2)}};
+  ReduceCase whole{ReadModule(kSliceOfSlice).value(), InputsOfSliceOfSlice()};
   EXPECT_EQ(whole.module->InstructionCount(), kInstructions);
   const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
   const absl::StatusOr<ReduceResult> reduced =

@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/testing/negates_nothing.h"
+#include "fuzz/reduce/testing/slice_of_slice.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
 #include "fuzz/triage/reduce_failure.h"
@@ -86,20 +87,6 @@ struct FaultyCompiler {
   std::unique_ptr<FakeBackend> backend;
 };
 
-constexpr char kProgram[] = R"(HloModule m
-ENTRY e {
-  p = s16[9,7]{1,0} parameter(0)
-  i = u8[] parameter(1)
-  n = s16[9,7]{1,0} negate(p)
-  a = s16[9,7]{1,0} add(n, p)
-  s = s16[9,7]{1,0} subtract(p, a)
-  outer = s16[6,5]{1,0} dynamic-slice(s, i, i), dynamic_slice_sizes={6,5}
-  inner = s16[4,3]{1,0} dynamic-slice(outer, i, i), dynamic_slice_sizes={4,3}
-  r = s16[4,3]{1,0} reverse(inner), dimensions={0}
-  ROOT t = (s16[4,3]{1,0}, s16[9,7]{1,0}) tuple(r, a)
-}
-)";
-
 Finding MakeFinding() {
   Finding finding;
   finding.kind = Outcome::kWrong;
@@ -107,10 +94,8 @@ Finding MakeFinding() {
   finding.profile = "strict";
   finding.seed = 7;
   finding.index = 42;
-  finding.module_text = kProgram;
-  Literal p(Shape::Array(ElementType::kS16, {9, 7}));
-  for (int64_t i = 0; i < p.element_count(); ++i) p.SetInteger(i, 3 * i);
-  finding.inputs = {p, Literal::Scalar<uint8_t>(ElementType::kU8, 2)};
+  finding.module_text = kSliceOfSlice;
+  finding.inputs = InputsOfSliceOfSlice();
   return finding;
 }
 
