@@ -47,6 +47,10 @@ Asked Prepare(const std::string& text, uint64_t seed = 3) {
 }
 
 const char* const kPrograms[] = {
+    "HloModule m\nENTRY e { x = s32[6] parameter(0) a = s32[] constant(3) b = s32[] constant(2)\n"
+    "y = s32[3,2] dynamic-reshape(x, a, b)\n"
+    "z = s32[3,2] set-dimension-size(y, a), dimensions={0}\n"
+    "n = s32[] get-dimension-size(z), dimensions={1} ROOT r = (s32[3,2], s32[]) tuple(z, n) }",
     "HloModule m\nENTRY e { x = s32[5] parameter(0) c = u8[] constant(255)\n"
     "ROOT r = s32[2] dynamic-slice(x, c), dynamic_slice_sizes={2} }",
     "HloModule m\nENTRY e { x = s8[6] parameter(0) y = s8[6] parameter(1) d = s8[6] divide(x, y)\n"

@@ -52,6 +52,8 @@ OPS = {
     "tuple": lambda at, *values: tuple(values),
     "optimization-barrier": lambda at, value: value,
     "reshape": lambda at, a: a.reshape(at.dims),
+    "dynamic-reshape": dynamic_reshape, "set-dimension-size": set_dimension_size,
+    "get-dimension-size": lambda at, a: numpy.int32(a.shape[at["dimensions"][0]]),
     "select": lambda at, p, a, b: numpy.where(p, a, b),
     "slice": lambda at, a: a[tuple(slice(*r) for r in at["slice"])],
     "transpose": lambda at, a: a.transpose(at["dimensions"]),

@@ -38,6 +38,19 @@ def dynamic_update_slice(at, a, update, *starts):
     return result
 
 
+def dynamic_reshape(at, a, *sizes):
+    """Of what fills its shape: nothing here is of run-time size."""
+    if [int(size) for size in sizes] != list(at.dims):
+        raise Declined("an array that is not full")
+    return a.reshape(at.dims)
+
+
+def set_dimension_size(at, a, size):
+    if int(size) != a.shape[at["dimensions"][0]]:
+        raise Declined("an array that is not full")
+    return a
+
+
 def iota(at):
     d = at["iota_dimension"]
     shape = [1] * len(at.dims)
