@@ -58,24 +58,14 @@ ReduceCase WithType(const ReduceCase& best, const Equivalence& types, int64_t wa
   return c;
 }
 
-// In the computations that others call, truth values that are constant become the first parameter
-// that is one, or the last; false where there are none.
-bool ReadParametersAsTruth(Module& module, bool last) {
-  const Shape truth = Shape::Array(ElementType::kPred, {});
+// The truth values that are constant in a computation become `parameter`, which is one; false if
+// there are none.
+bool ReadAsTruth(Instruction* parameter) {
+  const std::vector<Instruction*> all(parameter->parent()->begin(), parameter->parent()->end());
   bool changed = false;
-  for (Computation* computation : module.computations()) {
-    if (computation == module.entry()) continue;
-    Instruction* parameter = nullptr;
-    for (int64_t k = 0; k < computation->parameter_count(); ++k) {
-      if (!(computation->parameter(k)->shape() == truth)) continue;
-      if (parameter == nullptr || last) parameter = computation->parameter(k);
-    }
-    if (parameter == nullptr) continue;
-    const std::vector<Instruction*> all(computation->begin(), computation->end());
-    for (Instruction* at : all) {
-      if (at->opcode() != Opcode::kConstant || !(at->shape() == truth)) continue;
+  for (Instruction* at : all) {
+    if (at->opcode() == Opcode::kConstant && Compatible(at->shape(), parameter->shape()))
       changed |= Substitute(at, parameter);
-    }
   }
   return changed;
 }
@@ -83,10 +73,18 @@ bool ReadParametersAsTruth(Module& module, bool last) {
 // What a comparator or a selector says without looking at its numbers, numbers that are truth
 // values say themselves.
 bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
-  for (bool last : {false, true}) {
+  std::vector<const Instruction*> parameters;  // of called computations
+  types.ForEach([&](const Instruction* at, int64_t, int64_t, int64_t class_number) {
+    const bool is_called = at->parent() != reduction.best().module->entry();
+    if (class_number == number && is_called && at->opcode() == Opcode::kParameter)
+      parameters.push_back(at);
+  });
+  for (const Instruction* parameter : parameters) {
     ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
-    if (!ReadParametersAsTruth(*c.module, last)) return false;
-    if (reduction.Try(std::move(c), "numbers that are truth values")) return true;
+    if (ReadAsTruth(Counterpart(*c.module, parameter)) &&
+        reduction.Try(std::move(c), "numbers that are truth values")) {
+      return true;
+    }
   }
   return false;
 }
