@@ -67,10 +67,11 @@ std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCa
   return std::nullopt;
 }
 
-// What writes where it must not gives a wrong value at one time and dies at another.
+// What writes where it must not gives a wrong value at one time and dies at another, even of what
+// is compiled next.
 bool FailsOtherwise(const Outcome& outcome, Outcome::Kind kind) {
-  return kind == Outcome::kWrong ? outcome.Fails(Outcome::kRunCrash)
-                                 : kind == Outcome::kRunCrash && outcome.Fails(Outcome::kWrong);
+  if (kind != Outcome::kWrong && kind != Outcome::kRunCrash) return false;
+  return !outcome.Fails(kind) && (outcome.Fails(Outcome::kWrong) || IsCrash(outcome.kind));
 }
 
 // A process elsewhere may die of what a program before this one wrote over. The one that comes

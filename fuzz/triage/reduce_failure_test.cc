@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "fuzz/reduce/testing/negates_nothing.h"
@@ -26,25 +27,31 @@ bool Slices(const Module& module) {
                      [](const Instruction* at) { return at->opcode() == Opcode::kDynamicSlice; });
 }
 
-// How many instructions are left of the program when a compiler dies of each that slices: in the
-// words that `words` gives.
-int64_t LeftOfWhatDies(
-    const std::function<const char*(const Module&, const CompileOptions&)>& words) {
+// How many instructions are left of the program, which fails as `kind` where `compile` is part of a
+// compiler that does not negate.
+int64_t LeftOf(Outcome::Kind kind, decltype(FakeBackend::Script::compile) compile) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   FakeBackend::Script script = NegatesNothing(*oracle);
   script.description.dumps_passes = true;
-  script.compile = [&words](const Module& module, const CompileOptions& options) -> absl::Status {
-    if (!Slices(module)) return absl::OkStatus();
-    return MakeError(ErrorClass::kCompileCrash, words(module, options));
-  };
+  script.compile = std::move(compile);
   FakeBackend backend(std::move(script));
   ReduceCase whole{ReadModule(kSliceOfSlice).value(), InputsOfSliceOfSlice()};
   EXPECT_EQ(whole.module->InstructionCount(), kInstructions);
   const CheckSubject subject{*oracle, backend, Profile::Strict(), {}, Limits()};
   const absl::StatusOr<ReduceResult> reduced =
-      ReduceFailure(subject, whole, Outcome::kCompileCrash, "", TriageOptions());
+      ReduceFailure(subject, whole, kind, "", TriageOptions());
   EXPECT_TRUE(reduced.ok()) << reduced.status();
   return reduced.ok() ? reduced->reduced.module->InstructionCount() : -1;
+}
+
+// The same when a compiler dies of each that slices: in the words that `words` gives.
+int64_t LeftOfWhatDies(
+    const std::function<const char*(const Module&, const CompileOptions&)>& words) {
+  return LeftOf(Outcome::kCompileCrash,
+                [&words](const Module& module, const CompileOptions& options) -> absl::Status {
+                  if (!Slices(module)) return absl::OkStatus();
+                  return MakeError(ErrorClass::kCompileCrash, words(module, options));
+                });
 }
 
 TEST(ReduceFailure, OfTheWholeItDiesAtFirstAsOfNothingElse) {
@@ -64,6 +71,20 @@ TEST(ReduceFailure, UnderCheapFlagsItDiesOfNothingSmallerAlike) {
               return is_other ? "other.cc: gone" : "first.cc: bad";
             }),
             3);
+}
+
+// What a program wrote over shows in what is compiled next: of the whole the compiler dies two
+// times of three.
+TEST(ReduceFailure, WhatIsWrongAtOneTimeDiesAtAnother) {
+  int of_whole = 0;
+  const auto dies_often = [&of_whole](const Module& module, const CompileOptions&) -> absl::Status {
+    const bool is_whole = module.InstructionCount() == kInstructions;
+    if (!is_whole || ++of_whole % 3 == 0) return absl::OkStatus();
+    return MakeError(ErrorClass::kCompileCrash, "the worker died of SIGSEGV");
+  };
+  const int64_t left = LeftOf(Outcome::kWrong, dies_often);
+  EXPECT_GT(left, 0);
+  EXPECT_LE(left, 3);
 }
 
 }  // namespace
