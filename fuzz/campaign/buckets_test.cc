@@ -226,8 +226,11 @@ TEST(Tally, OneOpAndOnePassWithoutWhichItIsRightAreOneBug) {
   add("maximum+reduce", "reduce[maximum]", "rewriter", "b/f-fffpf");
   add("add+reduce", "reduce[add]", "rewriter", "c/f-fffpf");
   add("minimum+negate+reduce", "reduce[minimum]", "another", "d/f-ffffp");
+  // A combiner in more words, which is a reduction itself.
+  add("broadcast+maximum+minimum+reduce", "reduce[reduce]", "rewriter", "e/f-pffff");
+  add("broadcast+minimum+reduce", "reduce[reduce]", "third", "g/f-fffpp");
   EXPECT_EQ(EndsOfBuckets(tally),
-            (std::set<std::string>{"a/f-fffff 2", "c/f-fffpf 1", "d/f-ffffp 1"}));
+            (std::set<std::string>{"a/f-fffff 3", "c/f-fffpf 1", "d/f-ffffp 1", "g/f-fffpp 1"}));
 }
 
 TEST(Tally, TheSameBugOfOldReleasesIsOneBucket) {
@@ -344,6 +347,21 @@ TEST(Tally, TheSameBeliefOrMistakeIsOneBucket) {
                                         "the worker died of SIGABRT; x.cc: Check/slice 2",
                                         "wrong value/s 3",
                                         "wrong value/u 2"};
+  EXPECT_EQ(EndsOfBuckets(tally), wanted);
+}
+
+// The same few ops fail now this check, now that one; of one op alone there may be two bugs.
+TEST(Tally, OneProgramThatDiesOfTwoChecksIsOneBucket) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const Outcome::Kind died = Outcome::kCompileCrash;
+  AddNumbered(tally, died, {"sort+while", "", "", "i"}, "SIGABRT; y.cc: Check/sort+while");
+  AddNumbered(tally, died, {"sort+while", "", "", "i"}, "SIGABRT; z.cc: Check/sort+while");
+  AddNumbered(tally, died, {"topk", "", "", "i"}, "SIGABRT; v.cc: Check/topk");
+  AddNumbered(tally, died, {"topk", "", "", "i"}, "SIGABRT; w.cc: Check/topk");
+  const std::set<std::string> wanted = {"SIGABRT; y.cc: Check/sort+while 2",
+                                        "SIGABRT; v.cc: Check/topk 1",
+                                        "SIGABRT; w.cc: Check/topk 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

@@ -342,16 +342,30 @@ bool IsSameDeath(const Looks& large, const Looks& small) {
   return is_check || Includes(large.opcodes, small.opcodes);
 }
 
+// What becomes the same few ops has one cause, whichever of its checks a compiler fails first: that
+// may depend on the order of addresses.
+bool DieOfTheSameOps(const Looks& large, const Looks& small) {
+  return AreOfOneKind(large, small) && large.kind == Outcome::kCompileCrash && large.is_smallest &&
+         small.is_smallest && large.opcodes.size() > 1 && large.opcodes == small.opcodes &&
+         large.numbers == small.numbers && !large.words.empty() && !small.words.empty();
+}
+
 // ---- No pass is to blame: the program runs, and is wrong or dies.
 
 // The same op is wrong in both, on the same kind of numbers, whatever stands around it. One of the
 // usual flags may silence it in a program where it leaves the pass nothing to do that is wrong.
 bool IsOfSamePlace(const Looks& large, const Looks& small) {
-  return !small.place.empty() && AreOfOneKind(large, small) &&
-         TwinOf(large.place) == TwinOf(small.place) && large.numbers == small.numbers &&
-         (AreSilencedAlike(large.states, small.states) ||
-          HaveACommonSilencer(large.states, small.states) ||
-          (!large.silencing.empty() && large.silencing == small.silencing));
+  if (small.place.empty() || !AreOfOneKind(large, small) || large.numbers != small.numbers)
+    return false;
+  const bool have_one_silencer = !large.silencing.empty() && large.silencing == small.silencing;
+  if (TwinOf(large.place) == TwinOf(small.place)) {
+    return have_one_silencer || AreSilencedAlike(large.states, small.states) ||
+           HaveACommonSilencer(large.states, small.states);
+  }
+  // A combiner in more words has no name by which the op could fold.
+  const auto op_of = [](const std::string& place) { return place.substr(0, place.find('[')); };
+  return have_one_silencer && op_of(large.place) == op_of(small.place) &&
+         Includes(large.opcodes, small.opcodes);
 }
 
 // A function is wrong alone, and in the other program with what computes its operand: whether they
@@ -515,7 +529,7 @@ constexpr Rule kRulesAcrossPasses[] = {EitherWay<IsSilencedByPassOf>, EitherWay<
 constexpr Rule kRulesOfPasses[] = {
     IsAVariant,    IsOfSameRewrite,    IsInControlFlow, IsBelievedBehindWhatHandsOn,
     IsFoldedAlike, WouldBecomeSmaller, IsImportedAlike, AreOfASquare};
-constexpr Rule kRulesOfDeaths[] = {IsSameDeath, IsSameRefusal};
+constexpr Rule kRulesOfDeaths[] = {IsSameDeath, DieOfTheSameOps, IsSameRefusal};
 constexpr Rule kRulesOfRunning[] = {IsOfSamePlace,
                                     IsOfSameFunction,
                                     EitherWay<AreWrongAndDeadOfAMove>,
