@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/equivalence.h"
 #include "fuzz/reduce/reduction.h"
@@ -73,11 +74,17 @@ bool ReadAsTruth(Instruction* parameter) {
 // What a comparator or a selector says without looking at its numbers, numbers that are truth
 // values say themselves.
 bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
+  const auto has_truth = [](const Computation& computation) {
+    return absl::c_any_of(computation, [](const Instruction* at) {
+      return at->opcode() == Opcode::kConstant && at->shape().IsArray() &&
+             IsPred(at->shape().element_type());
+    });
+  };
   std::vector<const Instruction*> parameters;  // of called computations
   types.ForEach([&](const Instruction* at, int64_t, int64_t, int64_t class_number) {
+    if (class_number != number || at->opcode() != Opcode::kParameter) return;
     const bool is_called = at->parent() != reduction.best().module->entry();
-    if (class_number == number && is_called && at->opcode() == Opcode::kParameter)
-      parameters.push_back(at);
+    if (is_called && has_truth(*at->parent())) parameters.push_back(at);
   });
   for (const Instruction* parameter : parameters) {
     ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
