@@ -349,8 +349,8 @@ void Equivalence::LinkCallee(const Instruction* at) {
         JoinLeaf(at, results - k, at->operand(operands - k), 0);
       return;
     }
-    default:  // a top-k: the places have a type of their own
-      JoinLeaf(at, 0, at->operand(0), 0);
+    default:
+      return;
   }
 }
 
@@ -372,8 +372,10 @@ void Equivalence::LinkTypes(const Instruction* at) {
     case Opcode::kSelectAndScatter:
     case Opcode::kSort:
     case Opcode::kScan:
-    case Opcode::kTopK:
       LinkCallee(at);
+      return;
+    case Opcode::kTopK:  // the places have a type of their own
+      JoinLeaf(at, 0, at->operand(0), 0);
       return;
     case Opcode::kDynamicSlice:
     case Opcode::kDynamicUpdateSlice: {

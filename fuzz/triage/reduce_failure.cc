@@ -68,10 +68,14 @@ std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCa
 }
 
 // What writes where it must not gives a wrong value at one time and dies at another, even of what
-// is compiled next.
+// is compiled next: of that without a word. A compiler that says what it died of does so again, and
+// is not asked twice.
 bool FailsOtherwise(const Outcome& outcome, Outcome::Kind kind) {
   if (kind != Outcome::kWrong && kind != Outcome::kRunCrash) return false;
-  return !outcome.Fails(kind) && (outcome.Fails(Outcome::kWrong) || IsCrash(outcome.kind));
+  if (outcome.Fails(kind)) return false;
+  const bool dies_without_a_word =
+      outcome.Fails(Outcome::kCompileCrash) && outcome.reason.find("SIGSEGV") != std::string::npos;
+  return dies_without_a_word || outcome.Fails(Outcome::kWrong) || outcome.Fails(Outcome::kRunCrash);
 }
 
 // A process elsewhere may die of what a program before this one wrote over. The one that comes
