@@ -124,13 +124,15 @@ bool IsPortableScan(const Instruction* scan) {
   return is_one && CombinerIn(root->operand(0)).has_value();
 }
 
-// True if the comparator is one of two elements and tells equal ones from smaller ones: sorting by
-// anything else is no order, and an implementation may do with it what it likes.
+// True if the comparator is one of two elements and tells equal ones from smaller ones, or says that
+// all are equal: sorting by anything else is no order, and an implementation may do with it what it
+// likes.
 bool IsPortableSort(const Instruction* sort) {
   constexpr int64_t kMaxInstructions = 16;  // Uses visits paths
   const Computation& comparator = *sort->callee();
   const Instruction* root = comparator.root();
   if (comparator.instruction_count() > kMaxInstructions) return true;
+  if (root->literal() != nullptr) return root->literal()->GetInteger(0) == 0;
   if (root->opcode() == Opcode::kCompare) {
     const auto direction = static_cast<Direction>(root->attributes().Integer(Attr::kDirection));
     if (direction != Direction::kLt && direction != Direction::kGt) return false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "fuzz/portable.h"
 #include "fuzz/reduce/reducer.h"
 #include "fuzz/reduce/testing/reducing.h"
 #include "gmock/gmock.h"
@@ -473,6 +474,58 @@ ENTRY e {
   // What is sorted and the sort, two elements and the loop, what it asks, and what it does, which
   // keeps its constant.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
+}
+
+// A sort may find all equal: then one array of two is enough to see whether they stay in order.
+TEST(Reduce, ComparatorsMayFindAllEqual) {
+  const Outcome outcome = ReduceText(R"(HloModule equal
+comparator {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  ROOT l = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  x = s32[3] parameter(0)
+  y = f32[3] parameter(1)
+  ROOT r = (s32[3], f32[3]) sort(x, y), dimensions={0}, is_stable=true, to_apply=comparator
+})",
+                                     [](const Module& module, const std::vector<Literal>& inputs) {
+                                       return HasOpcode(module, Opcode::kSort) &&
+                                              UnportableUses(module, inputs).Total() == 0;
+                                     });
+  // An array and the sort; two elements and what is said of them.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
+}
+
+// No truth values count up, so that an iota in the way becomes an array of one.
+TEST(Reduce, AnIotaIsNoTruthValue) {
+  const Outcome outcome = ReduceText(R"(HloModule iota
+select {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT n = pred[] constant(false)
+}
+scatter {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT m = s32[] maximum(a, b)
+}
+ENTRY e {
+  x = s32[4] iota(), iota_dimension=0
+  y = s32[0] constant({ })
+  z = s32[] constant(0)
+  ROOT s = s32[4] select-and-scatter(x, y, z), window={size=1 pad=0_-4}, select=select, scatter=scatter
+})",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       const Instruction* root = module.entry()->root();
+                                       return root->opcode() == Opcode::kSelectAndScatter &&
+                                              root->shape().ElementCount() > 1 &&
+                                              root->operand(0)->opcode() != Opcode::kParameter;
+                                     });
+  // A scalar and the arrays of it and of none, the op, two elements.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
 }
 
 // Each of the two calls alone would make the program longer.

@@ -59,6 +59,19 @@ ReduceCase WithType(const ReduceCase& best, const Equivalence& types, int64_t wa
   return c;
 }
 
+// What counts up becomes an array of one scalar of its type and computation, as no truth values
+// count up. False if there is no such scalar.
+bool BroadcastInstead(Instruction* iota) {
+  const Shape scalar = Shape::Scalar(iota->shape().element_type());
+  for (Instruction* at : *iota->parent()) {
+    if (!IsLeaf(at) || !Compatible(at->shape(), scalar)) continue;
+    Instruction* splat = iota->parent()->Add(Opcode::kBroadcast, iota->shape(), {at});
+    splat->mutable_attributes().Set(Attr::kDimensions, AttrValue(std::vector<int64_t>()));
+    return Substitute(iota, splat);
+  }
+  return false;
+}
+
 // The truth values that are constant in a computation become `parameter`, which is one; false if
 // there are none.
 bool ReadAsTruth(Instruction* parameter) {
@@ -81,13 +94,17 @@ bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number
     });
   };
   std::vector<const Instruction*> parameters;  // of called computations
+  std::vector<const Instruction*> iotas;
   types.ForEach([&](const Instruction* at, int64_t, int64_t, int64_t class_number) {
-    if (class_number != number || at->opcode() != Opcode::kParameter) return;
+    if (class_number != number) return;
+    if (at->opcode() == Opcode::kIota) iotas.push_back(at);
+    if (at->opcode() != Opcode::kParameter) return;
     const bool is_called = at->parent() != reduction.best().module->entry();
     if (is_called && has_truth(*at->parent())) parameters.push_back(at);
   });
   for (const Instruction* parameter : parameters) {
     ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
+    for (const Instruction* iota : iotas) BroadcastInstead(Counterpart(*c.module, iota));
     if (ReadAsTruth(Counterpart(*c.module, parameter)) &&
         reduction.Try(std::move(c), "numbers that are truth values")) {
       return true;
