@@ -283,6 +283,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"prune branches", PruneBranches, kStructure},
       {"drop variadic operands", DropVariadicOperands, kStructure},
       {"simplify callees", SimplifyCallees, kStructure},
+      {"numbers to truth values", NumbersToTruth, kStructure},
       {"merge leaves", MergeLeaves, kStructure},
       {"shrink dimensions", ShrinkDimensions, kDetails},
       {"drop dimensions", DropDimensions, kDetails},

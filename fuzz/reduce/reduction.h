@@ -108,6 +108,8 @@ bool PruneBranches(Reduction&);     // elements of the tuple that a branch takes
 bool SimplifyCallees(Reduction&);   // instructions of called computations by constants
 // variadic.cc
 bool DropVariadicOperands(Reduction&);  // one of the arrays of a sort, reduce, map or call
+// types.cc
+bool NumbersToTruth(Reduction&);  // what a called computation says without looking at its numbers
 // resize.cc, rank.cc, types.cc, attributes.cc, values.cc
 bool ShrinkEverything(
     Reduction&);  // all dimensions at once, early: small programs are quick to try

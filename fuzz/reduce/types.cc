@@ -113,27 +113,38 @@ bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number
   return false;
 }
 
+// The element type of a class of leaves; kInvalid where it cannot be changed.
+ElementType TypeOf(const Equivalence& types, int64_t number) {
+  ElementType current = ElementType::kInvalid;
+  bool is_in_tuple = false;  // of a constant
+  types.ForEach([&](const Instruction* at, int64_t leaf, int64_t, int64_t class_number) {
+    if (class_number != number) return;
+    current = ShapeLeaves(at->shape())[leaf]->element_type();
+    is_in_tuple |= at->literal() != nullptr && at->shape().IsTuple();
+  });
+  const bool is_number = IsInteger(current) || IsFloat(current) || IsComplex(current);
+  return is_number && !is_in_tuple ? current : ElementType::kInvalid;
+}
+
 }  // namespace
+
+bool NumbersToTruth(Reduction& reduction) {
+  bool changed = false;
+  for (int64_t number = 0;; ++number) {
+    const Equivalence types(*reduction.best().module, LinkKind::kTypes);
+    if (number >= types.class_count() || reduction.Expired()) return changed;
+    if (TypeOf(types, number) == ElementType::kInvalid) continue;
+    changed |= BecomesTruth(reduction, types, number);
+  }
+}
 
 bool SimplifyTypes(Reduction& reduction) {
   bool changed = false;
   for (int64_t number = 0;; ++number) {
     Equivalence types(*reduction.best().module, LinkKind::kTypes);
     if (number >= types.class_count() || reduction.Expired()) return changed;
-    ElementType current = ElementType::kInvalid;
-    bool tuple_leaf_constant = false;
-    types.ForEach([&](const Instruction* at, int64_t leaf, int64_t, int64_t c) {
-      if (c != number) return;
-      current = ShapeLeaves(at->shape())[leaf]->element_type();
-      tuple_leaf_constant |= at->literal() != nullptr && at->shape().IsTuple();
-    });
-    if (tuple_leaf_constant || !(IsInteger(current) || IsFloat(current) || IsComplex(current))) {
-      continue;
-    }
-    if (BecomesTruth(reduction, types, number)) {
-      changed = true;
-      continue;
-    }
+    const ElementType current = TypeOf(types, number);
+    if (current == ElementType::kInvalid) continue;
     for (ElementType type : {ElementType::kS32, ElementType::kF32}) {
       if (type == current || (type == ElementType::kF32 && IsInteger(current))) continue;
       if (reduction.Try(WithType(reduction.best(), types, number, type), "plainer type")) {
