@@ -124,9 +124,9 @@ bool IsPortableScan(const Instruction* scan) {
   return is_one && CombinerIn(root->operand(0)).has_value();
 }
 
-// True if the comparator is one of two elements and tells equal ones from smaller ones, or says that
-// all are equal: sorting by anything else is no order, and an implementation may do with it what it
-// likes.
+// True if the comparator is one of two elements and tells equal ones from smaller ones, or says
+// that all are equal: sorting by anything else is no order, and an implementation may do with it
+// what it likes.
 bool IsPortableSort(const Instruction* sort) {
   constexpr int64_t kMaxInstructions = 16;  // Uses visits paths
   const Computation& comparator = *sort->callee();
