@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "fuzz/reduce/equivalence.h"
+#include "fuzz/reduce/links/equivalence.h"
 #include "fuzz/reduce/reduction.h"
 
 namespace assay {
@@ -103,6 +103,21 @@ class Dropper {
     changed->mutable_attributes().Set(attr, AttrValue(std::move(kept)));
   }
 
+  // A dimension that stays in the operand stays in the result.
+  static bool EditBroadcast(const Instruction* original, Instruction* changed, const Mask& operand,
+                            const Mask& result) {
+    Int64List dims;
+    const absl::Span<const int64_t> old = original->attributes().Integers(Attr::kDimensions);
+    for (size_t i = 0; i < old.size(); ++i) {
+      if (operand[i]) continue;
+      const std::optional<int64_t> number = Renumber(result, old[i]);
+      if (!number) return false;
+      dims.push_back(*number);
+    }
+    changed->mutable_attributes().Set(Attr::kDimensions, AttrValue(std::move(dims)));
+    return true;
+  }
+
   bool EditAttributes(const Instruction* original, Instruction* changed) {
     if (original->operand_count() == 0 && original->opcode() != Opcode::kIota) return true;
     Attributes& attributes = changed->mutable_attributes();
@@ -111,29 +126,21 @@ class Dropper {
                            ? MaskOf(original->operand(0), 0)
                            : Mask();
     switch (original->opcode()) {
-      case Opcode::kBroadcast: {
-        Int64List dims;
-        absl::Span<const int64_t> old = original->attributes().Integers(Attr::kDimensions);
-        for (size_t i = 0; i < old.size(); ++i) {
-          if (first[i]) continue;
-          std::optional<int64_t> number = Renumber(result, old[i]);
-          if (!number) return false;
-          dims.push_back(*number);
-        }
-        attributes.Set(Attr::kDimensions, AttrValue(std::move(dims)));
-        return true;
-      }
+      case Opcode::kBroadcast:
+        return EditBroadcast(original, changed, first, result);
       case Opcode::kTranspose:
-        SetNumbers(changed, Attr::kDimensions, first);
-        return true;
       case Opcode::kReverse:
-        SetNumbers(changed, Attr::kDimensions, result);
-        return true;
       case Opcode::kReduce:
-        SetNumbers(changed, Attr::kDimensions, first);
+      case Opcode::kAllGather:
+      case Opcode::kAllToAll:
+      case Opcode::kReduceScatter:
+        for (Attr numbers : {Attr::kDimension, Attr::kDimensions}) {
+          if (attributes.Has(numbers)) SetNumbers(changed, numbers, first);
+        }
         return true;
       case Opcode::kConcatenate:
-        SetNumbers(changed, Attr::kDimension, result);
+      case Opcode::kSort:
+        SetNumbers(changed, Attr::kDimension, first);
         return attributes.Integers(Attr::kDimension).size() == 1;
       case Opcode::kIota: {
         std::optional<int64_t> number = Renumber(result, attributes.Integer(Attr::kIotaDimension));
@@ -166,9 +173,11 @@ class Dropper {
         SetNumbers(changed, Attr::kRhsBatchDims, MaskOf(original->operand(1), 0));
         SetNumbers(changed, Attr::kRhsContractingDims, MaskOf(original->operand(1), 0));
         return true;
-      case Opcode::kSort:
-        SetNumbers(changed, Attr::kDimension, result);
-        return attributes.Integers(Attr::kDimension).size() == 1;
+      case Opcode::kReduceWindow:
+      case Opcode::kSelectAndScatter:
+        attributes.Set(Attr::kWindow, AttrValue(Kept<WindowDim>(
+                                          original->attributes().Window(Attr::kWindow), first)));
+        return true;
       default:
         return true;
     }

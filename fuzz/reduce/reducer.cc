@@ -64,9 +64,11 @@ int64_t AttributeCost(const Instruction& instruction) {
     cost += 2 * (p.low != 0) + (p.high != 0) + 2 * (p.interior != 0);
   }
   for (const WindowDim& w : instruction.attributes().Window(Attr::kWindow)) {
-    cost += (w.stride != 1) + (w.low != 0) + (w.high != 0) + (w.base_dilation != 1) +
+    cost += (w.stride != 1) + 2 * (w.low != 0) + (w.high != 0) + (w.base_dilation != 1) +
             (w.window_dilation != 1) + w.reversal;
   }
+  for (Attr groups : {Attr::kFeatureGroupCount, Attr::kBatchGroupCount})
+    cost += instruction.attributes().Integer(groups, 1) > 1;
   cost += instruction.tuple_index() > 0 ? instruction.tuple_index() : 0;
   for (Attr common :
        {Attr::kSharding, Attr::kFrontendAttributes, Attr::kMetadata, Attr::kStatistics,

@@ -110,7 +110,7 @@ bool SimplifyCallees(Reduction&);   // instructions of called computations by co
 bool DropVariadicOperands(Reduction&);  // one of the arrays of a sort, reduce, map or call
 // types.cc
 bool NumbersToTruth(Reduction&);  // what a called computation says without looking at its numbers
-// resize.cc, rank.cc, types.cc, attributes.cc, values.cc
+// shrink.cc, rank.cc, types.cc, attributes.cc, values.cc
 bool ShrinkEverything(
     Reduction&);  // all dimensions at once, early: small programs are quick to try
 bool ShrinkDimensions(Reduction&);

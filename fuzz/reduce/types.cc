@@ -5,7 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "fuzz/reduce/edit.h"
-#include "fuzz/reduce/equivalence.h"
+#include "fuzz/reduce/links/equivalence.h"
 #include "fuzz/reduce/reduction.h"
 
 namespace assay {

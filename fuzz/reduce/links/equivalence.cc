@@ -1,5 +1,5 @@
 // Links dimensions that stand for each other, op by op.
-#include "fuzz/reduce/equivalence.h"
+#include "fuzz/reduce/links/equivalence.h"
 
 #include <algorithm>
 
@@ -118,6 +118,12 @@ void Equivalence::JoinDim(const Instruction* a, int64_t dim_a, const Instruction
   Join(places_.at(a).first + dim_a, places_.at(b).first + dim_b);
 }
 
+void Equivalence::JoinDims(const Instruction* a, absl::Span<const int64_t> dims_a,
+                           const Instruction* b, absl::Span<const int64_t> dims_b) {
+  for (size_t i = 0; i < std::min(dims_a.size(), dims_b.size()); ++i)
+    JoinDim(a, dims_a[i], b, dims_b[i]);
+}
+
 void Equivalence::JoinLeaves(const Instruction* a, int64_t first, const Instruction* b) {
   int64_t count = static_cast<int64_t>(places_.at(b).leaf_offset.size()) - 1;
   for (int64_t i = 0; i < count; ++i) JoinLeaf(a, first + i, b, i);
@@ -214,6 +220,25 @@ void Equivalence::LinkSizes(const Instruction* at) {
     case Opcode::kReduce:
       LinkReduce(at);
       return;
+    case Opcode::kReduceWindow:
+      for (int64_t k = 1; k < at->operand_count() / 2; ++k)
+        JoinLeaf(at->operand(0), 0, at->operand(k), 0);
+      return;
+    case Opcode::kGather:
+      JoinDims(at->operand(0), attributes.Integers(Attr::kOperandBatchingDims), at->operand(1),
+               attributes.Integers(Attr::kStartIndicesBatchingDims));
+      return;
+    case Opcode::kScatter:
+      LinkScatter(at);
+      return;
+    case Opcode::kCholesky:
+      return LinkSquare(at->operand(0));
+    case Opcode::kTriangularSolve:
+      return LinkSolve(at);
+    case Opcode::kBatchNormInference:
+    case Opcode::kBatchNormTraining:
+    case Opcode::kBatchNormGrad:
+      return LinkBatchNorm(at);
     case Opcode::kReshape:
     case Opcode::kDynamicReshape:
       LinkReshape(at);
@@ -247,6 +272,49 @@ void Equivalence::LinkDot(const Instruction* at) {
   }
   for (int64_t d : FreeDims(lhs->shape().rank(), lhs_batch, lhs_sum)) JoinDim(at, out++, lhs, d);
   for (int64_t d : FreeDims(rhs->shape().rank(), rhs_batch, rhs_sum)) JoinDim(at, out++, rhs, d);
+}
+
+// Arrays that are scattered together, and their updates, agree; so do the places that are named
+// and what goes there.
+void Equivalence::LinkScatter(const Instruction* at) {
+  const Attributes& attributes = at->attributes();
+  const int64_t count = at->operand_count() / 2;
+  for (int64_t k = 0; k < count; ++k) {
+    JoinLeaf(at->operand(0), 0, at->operand(k), 0);
+    JoinLeaf(at->operand(count + 1), 0, at->operand(count + 1 + k), 0);
+  }
+  const Instruction *indices = at->operand(count), *updates = at->operand(count + 1);
+  const std::vector<int64_t> named =
+      FreeDims(indices->shape().rank(), {}, {attributes.Integer(Attr::kIndexVectorDim)});
+  const std::vector<int64_t> places =
+      FreeDims(updates->shape().rank(), {}, attributes.Integers(Attr::kUpdateWindowDims));
+  JoinDims(indices, named, updates, places);
+  JoinDims(at->operand(0), attributes.Integers(Attr::kInputBatchingDims), indices,
+           attributes.Integers(Attr::kScatterIndicesBatchingDims));
+}
+
+// As many rows as columns.
+void Equivalence::LinkSquare(const Instruction* matrices) {
+  const int64_t rank = matrices->shape().rank();
+  JoinDim(matrices, rank - 2, matrices, rank - 1);
+}
+
+void Equivalence::LinkSolve(const Instruction* at) {
+  const Instruction *a = at->operand(0), *b = at->operand(1);
+  const int64_t rank = a->shape().rank();
+  LinkSquare(a);
+  for (int64_t d = 0; d + 2 < rank; ++d) JoinDim(a, d, b, d);
+  JoinDim(a, rank - 1, b, at->attributes().Flag(Attr::kLeftSide) ? rank - 2 : rank - 1);
+}
+
+// Each feature has a scale, an offset, a mean and a variance.
+void Equivalence::LinkBatchNorm(const Instruction* at) {
+  const Instruction* data = at->operand(0);
+  const int64_t feature = at->attributes().Integer(Attr::kFeatureIndex);
+  for (const Instruction* operand : at->operands()) {
+    if (operand->shape().rank() == 1) JoinDim(data, feature, operand, 0);
+    if (operand->shape().rank() == data->shape().rank()) JoinLeaf(data, 0, operand, 0);
+  }
 }
 
 void Equivalence::LinkReduce(const Instruction* at) {
@@ -297,6 +365,22 @@ void Equivalence::LinkPositions(const Instruction* at) {
       return;
     case Opcode::kConcatenate:
       for (const Instruction* operand : at->operands()) JoinLeaf(at, 0, operand, 0);
+      return;
+    case Opcode::kSelectAndScatter:
+      JoinLeaf(at, 0, at->operand(0), 0);
+      JoinLeaf(at, 0, at->operand(1), 0);
+      return;
+    case Opcode::kReduceWindow:
+      for (int64_t k = 0; k < at->operand_count() / 2; ++k) JoinLeaf(at, k, at->operand(k), 0);
+      return;
+    case Opcode::kAllGather:
+    case Opcode::kAllReduce:
+    case Opcode::kAllToAll:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:
+    case Opcode::kReduceScatter:
+      if (LeafCount(at->shape()) != at->operand_count()) return;
+      for (int64_t k = 0; k < at->operand_count(); ++k) JoinLeaf(at, k, at->operand(k), 0);
       return;
     default:
       return;
@@ -373,6 +457,23 @@ void Equivalence::LinkTypes(const Instruction* at) {
     case Opcode::kSort:
     case Opcode::kScan:
       LinkCallee(at);
+      return;
+    case Opcode::kAllReduce:
+    case Opcode::kReduceScatter:
+      if (LeafCount(at->shape()) != at->operand_count()) return;
+      for (int64_t k = 0; k < at->operand_count(); ++k) {
+        JoinLeaf(at, k, at->operand(k), 0);
+        JoinLeaf(at, k, at->callee(0)->root(), 0);
+        for (const Instruction* parameter : at->callee(0)->parameters())
+          JoinLeaf(at, k, parameter, 0);
+      }
+      return;
+    case Opcode::kAllGather:
+    case Opcode::kAllToAll:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:
+      if (LeafCount(at->shape()) != at->operand_count()) return;
+      for (int64_t k = 0; k < at->operand_count(); ++k) JoinLeaf(at, k, at->operand(k), 0);
       return;
     case Opcode::kTopK:  // the places have a type of their own
       JoinLeaf(at, 0, at->operand(0), 0);

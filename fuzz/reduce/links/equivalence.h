@@ -50,6 +50,9 @@ class Equivalence {
   void Join(int64_t a, int64_t b);
   void JoinLeaf(const Instruction* a, int64_t leaf_a, const Instruction* b, int64_t leaf_b);
   void JoinDim(const Instruction* a, int64_t dim_a, const Instruction* b, int64_t dim_b);
+  // One after the other.
+  void JoinDims(const Instruction* a, absl::Span<const int64_t> dims_a, const Instruction* b,
+                absl::Span<const int64_t> dims_b);
   // All leaves of b with those of a from `first` on.
   void JoinLeaves(const Instruction* a, int64_t first, const Instruction* b);
   void Link(const Instruction* at);
@@ -62,6 +65,10 @@ class Equivalence {
                     int64_t second);
   void LinkDot(const Instruction* at);
   void LinkReduce(const Instruction* at);
+  void LinkScatter(const Instruction* at);
+  void LinkSquare(const Instruction* matrices);
+  void LinkSolve(const Instruction* at);
+  void LinkBatchNorm(const Instruction* at);
   void LinkReshape(const Instruction* at);
 
   LinkKind kind_;

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "fuzz/reduce/equivalence.h"
+#include "fuzz/reduce/links/equivalence.h"
 #include "fuzz/reduce/reducer.h"
 
 namespace assay {

@@ -1,17 +1,18 @@
 // Makes dimensions smaller together with all that hangs on them.
-#include "fuzz/reduce/resize.h"
+#include "fuzz/reduce/links/resize.h"
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
 
-#include "fuzz/reduce/reduction.h"
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/links/follow.h"
 
 namespace assay {
 namespace {
 
-constexpr int kMaxRounds = 12;  // of sizes that follow from sizes
+constexpr int kMaxRounds = 32;  // of sizes that follow from sizes
 
 class Resizer {
  public:
@@ -54,7 +55,11 @@ class Resizer {
 
   // Demands a size of a dimension of an array-shaped instruction; kAgain if that is news.
   Outcome Demand(const Instruction* original, int64_t dimension, int64_t size) {
-    auto [at, inserted] = wanted_.try_emplace(sizes_.ClassOf(original, 0, dimension), size);
+    return Demand(FollowingSize{original, 0, dimension, size});
+  }
+  Outcome Demand(const FollowingSize& following) {
+    const auto& [of, leaf, dimension, size] = following;
+    auto [at, inserted] = wanted_.try_emplace(sizes_.ClassOf(of, leaf, dimension), size);
     if (inserted) return Outcome::kAgain;
     return at->second == size ? Outcome::kDone : Outcome::kImpossible;
   }
@@ -90,8 +95,17 @@ class Resizer {
         FixRunTimeSizes(original, changed);
         return FixReshape(original, changed);
       default:
-        return Outcome::kDone;
+        return FixByRule(original, changed);
     }
+  }
+
+  Outcome FixByRule(const Instruction* original, Instruction* changed) {
+    FitAttributes(changed);
+    for (const FollowingSize& size : FollowingSizes(original, changed)) {
+      const Outcome outcome = Demand(size);
+      if (outcome != Outcome::kDone) return outcome;
+    }
+    return Outcome::kDone;
   }
 
   Outcome FixSlice(const Instruction* original, Instruction* changed) {
@@ -228,65 +242,6 @@ class Resizer {
   bool keep_end_;
 };
 
-std::vector<int64_t> SizesOfClasses(const Equivalence& sizes) {
-  std::vector<int64_t> result(sizes.class_count(), 0);
-  sizes.ForEach([&](const Instruction* at, int64_t leaf, int64_t dimension, int64_t c) {
-    result[c] = ShapeLeaves(at->shape())[leaf]->dimension(dimension);
-  });
-  return result;
-}
-
-// Every dimension larger than `size` becomes `size`.
-bool ShrinkAll(Reduction& reduction, int64_t size) {
-  Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
-  SizeByClass wanted;
-  std::vector<int64_t> current = SizesOfClasses(sizes);
-  for (size_t c = 0; c < current.size(); ++c) {
-    if (current[c] > size) wanted[static_cast<int64_t>(c)] = size;
-  }
-  if (wanted.empty()) return false;
-  std::optional<ReduceCase> candidate = Resize(reduction.best(), sizes, std::move(wanted));
-  return candidate && reduction.Try(*std::move(candidate), "shrink all dimensions");
-}
-
-// 0 where there is no such class.
-int64_t SizeOfClass(const Reduction& reduction, int64_t c) {
-  const Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
-  return c < sizes.class_count() ? SizesOfClasses(sizes)[static_cast<size_t>(c)] : 0;
-}
-
-bool ShrinkTo(Reduction& reduction, int64_t c, int64_t size) {
-  const Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
-  if (c >= sizes.class_count() || size < 1) return false;
-  if (size >= SizesOfClasses(sizes)[static_cast<size_t>(c)]) return false;
-  for (bool keep_end : {false, true}) {
-    std::optional<ReduceCase> candidate = Resize(reduction.best(), sizes, {{c, size}}, keep_end);
-    if (candidate && reduction.Try(*std::move(candidate), "shrink a dimension")) return true;
-  }
-  return false;
-}
-
-// To a small size or a part of what it is.
-bool ShrinkFar(Reduction& reduction, int64_t c) {
-  const int64_t current = SizeOfClass(reduction, c);
-  for (int64_t size : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, current / 4, current / 2}) {
-    if (ShrinkTo(reduction, c, size)) return true;
-  }
-  return false;
-}
-
-// A bug that needs a size has a least one. If one less will do it is searched for by halving: step
-// by step it would take as many compilations as the dimension is long.
-bool ShrinkNear(Reduction& reduction, int64_t c) {
-  int64_t will_do = SizeOfClass(reduction, c) - 1, will_not = will_do / 2;
-  if (!ShrinkTo(reduction, c, will_do)) return false;
-  while (will_do - will_not > 1 && !reduction.Expired()) {
-    const int64_t middle = will_not + (will_do - will_not) / 2;
-    (ShrinkTo(reduction, c, middle) ? will_do : will_not) = middle;
-  }
-  return true;
-}
-
 }  // namespace
 
 Literal Crop(const Literal& literal, const Shape& shape, bool keep_end) {
@@ -310,23 +265,6 @@ Literal Crop(const Literal& literal, const Shape& shape, bool keep_end) {
 std::optional<ReduceCase> Resize(const ReduceCase& original, const Equivalence& sizes,
                                  SizeByClass wanted, bool keep_end) {
   return Resizer(original, sizes, std::move(wanted), keep_end).Run();
-}
-
-bool ShrinkEverything(Reduction& reduction) {
-  for (int64_t size : {1, 2, 3, 4, 8}) {
-    if (ShrinkAll(reduction, size)) return true;
-  }
-  return false;
-}
-
-bool ShrinkDimensions(Reduction& reduction) {
-  bool changed = ShrinkEverything(reduction);
-  int64_t classes = Equivalence(*reduction.best().module, LinkKind::kSizes).class_count();
-  for (int64_t c = 0; c < classes && !reduction.Expired(); ++c) {
-    while (ShrinkFar(reduction, c)) changed = true;
-    changed |= ShrinkNear(reduction, c);
-  }
-  return changed;
 }
 
 }  // namespace assay

@@ -1,0 +1,157 @@
+// The reducer on ops whose sizes and attributes hang together: windows, convolutions, gathers,
+// scatters, transforms, collectives.
+#include <algorithm>
+#include <string>
+
+#include "fuzz/reduce/testing/reducing.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The elements of the largest array.
+int64_t MostElements(const Module& module) {
+  int64_t most = 0;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      ForEachLeaf(at->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+        if (leaf.IsArray()) most = std::max(most, leaf.ElementCount());
+      });
+    }
+  }
+  return most;
+}
+
+// The smallest program with this op whose result has elements and whose arrays have so many.
+Outcome ReduceOp(const std::string& text, Opcode opcode, int64_t least) {
+  return ReduceText(text, [=](const Module& module, const std::vector<Literal>&) {
+    const Shape& result = module.entry()->root()->shape();
+    const bool has_elements = !result.IsArray() || result.ElementCount() > 0;
+    return has_elements && HasOpcode(module, opcode) && MostElements(module) >= least;
+  });
+}
+
+TEST(Follow, AConvolutionShrinksToOneElement) {
+  const Outcome outcome = ReduceOp(R"(HloModule m
+ENTRY e {
+  x = f32[4,9,7,6] parameter(0)
+  k = f32[3,2,3,8] parameter(1)
+  ROOT y = f32[4,5,3,8] convolution(x, k), window={size=3x2 stride=2x1 pad=1_1x-1_0 rhs_dilate=1x3 rhs_reversal=1x0}, dim_labels=b01f_01io->b01f, feature_group_count=2
+})",
+                                   Opcode::kConvolution, 1);
+  EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
+  for (const char* gone : {"pad=", "stride=", "dilate=", "reversal=", "group_count="})
+    EXPECT_THAT(outcome.text, Not(HasSubstr(gone)));
+}
+
+TEST(Follow, WindowsShrinkWithTheirArrays) {
+  const Outcome outcome = ReduceOp(R"(HloModule m
+most { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+ENTRY e {
+  x = f32[12,64,5] parameter(0)
+  i = f32[] constant(-inf)
+  ROOT y = f32[13,31,5] reduce-window(x, i), window={size=2x3x1 stride=1x2x1 pad=1_1x0_0x0_0}, to_apply=most
+})",
+                                   Opcode::kReduceWindow, 1);
+  EXPECT_LE(MostElements(*outcome.result.reduced.module), 6) << outcome.text;
+  EXPECT_THAT(outcome.text, Not(HasSubstr("stride=")));
+}
+
+TEST(Follow, SelectionsShrinkWithTheirUpdates) {
+  const Outcome outcome = ReduceOp(R"(HloModule m
+above { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GE }
+sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+ENTRY e {
+  x = s32[12,64] parameter(0)
+  u = s32[6,32] parameter(1)
+  i = s32[] constant(0)
+  ROOT y = s32[12,64] select-and-scatter(x, u, i), window={size=2x2 stride=2x2}, select=above, scatter=sum
+})",
+                                   Opcode::kSelectAndScatter, 1);
+  EXPECT_LE(MostElements(*outcome.result.reduced.module), 4) << outcome.text;
+}
+
+TEST(Follow, GathersAndScattersShrink) {
+  const Outcome gather = ReduceOp(R"(HloModule m
+ENTRY e {
+  x = f32[40,30] parameter(0)
+  i = s32[20,1] parameter(1)
+  ROOT y = f32[20,30] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,30}
+})",
+                                  Opcode::kGather, 1);
+  EXPECT_EQ(MostElements(*gather.result.reduced.module), 1) << gather.text;
+  const Outcome scatter = ReduceOp(R"(HloModule m
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[40,30] parameter(0)
+  i = s32[20,1] parameter(1)
+  u = f32[20,30] parameter(2)
+  ROOT y = f32[40,30] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum
+})",
+                                   Opcode::kScatter, 1);
+  EXPECT_EQ(MostElements(*scatter.result.reduced.module), 1) << scatter.text;
+}
+
+TEST(Follow, TransformsAndSelectionsOfTheFirstShrink) {
+  const Outcome fft = ReduceOp(R"(HloModule m
+ENTRY e {
+  x = c64[6,33] parameter(0)
+  ROOT y = f32[6,64] fft(x), fft_type=IRFFT, fft_length={64}
+})",
+                               Opcode::kFft, 4);
+  EXPECT_LE(MostElements(*fft.result.reduced.module), 6) << fft.text;
+  const Outcome topk = ReduceOp(R"(HloModule m
+ENTRY e {
+  x = f32[8,500] parameter(0)
+  t = (f32[8,400], s32[8,400]) topk(x), k=400, largest=true
+  ROOT y = f32[8,400] get-tuple-element(t), index=0
+})",
+                                Opcode::kTopK, 1);
+  EXPECT_EQ(MostElements(*topk.result.reduced.module), 1) << topk.text;
+}
+
+TEST(Follow, LinearAlgebraAndNormsShrink) {
+  const Outcome solve = ReduceOp(R"(HloModule m
+ENTRY e {
+  a = f32[3,8,8] parameter(0)
+  b = f32[3,8,5] parameter(1)
+  l = f32[3,8,8] cholesky(a), lower=true
+  ROOT x = f32[3,8,5] triangular-solve(l, b), left_side=true, lower=true, unit_diagonal=false, transpose_a=NO_TRANSPOSE
+})",
+                                 Opcode::kTriangularSolve, 1);
+  EXPECT_EQ(MostElements(*solve.result.reduced.module), 1) << solve.text;
+  const Outcome norm = ReduceOp(R"(HloModule m
+ENTRY e {
+  x = f32[16,5,4] parameter(0)
+  s = f32[5] parameter(1)
+  o = f32[5] parameter(2)
+  t = (f32[16,5,4], f32[5], f32[5]) batch-norm-training(x, s, o), epsilon=0.001, feature_index=1
+  ROOT y = f32[5] get-tuple-element(t), index=1
+})",
+                                Opcode::kBatchNormTraining, 1);
+  EXPECT_EQ(MostElements(*norm.result.reduced.module), 1) << norm.text;
+}
+
+// Several arrays of a collective, of high rank and of a type that few people read.
+TEST(Follow, CollectivesShrink) {
+  const Outcome outcome = ReduceOp(R"(HloModule m
+sum { a = u16[] parameter(0) b = u16[] parameter(1) ROOT c = u16[] add(a, b) }
+ENTRY e {
+  x = u16[1,700,3] parameter(0)
+  g = u16[1,700,3] all-gather(x), replica_groups={{0}}, dimensions={1}
+  p = u16[1,700,3] collective-permute(g), source_target_pairs={{0,0}}
+  r = (u16[1,700,3], u16[1,700,3]) all-reduce(p, g), replica_groups={{0}}, to_apply=sum
+  ROOT y = u16[1,700,3] get-tuple-element(r), index=1
+})",
+                                   Opcode::kAllReduce, 1);
+  EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
+  EXPECT_THAT(outcome.text, Not(HasSubstr("u16")));
+  EXPECT_THAT(outcome.text, Not(HasSubstr("[1,"))) << "a gather has a dimension";
+}
+
+}  // namespace
+}  // namespace assay
