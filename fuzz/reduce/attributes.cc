@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "fuzz/reduce/edit.h"
-#include "fuzz/reduce/links/resize.h"
 #include "fuzz/reduce/reduction.h"
+#include "fuzz/reduce/resize.h"
 
 namespace assay {
 namespace {
@@ -151,6 +151,10 @@ bool TryPlainer(Reduction& reduction, const MovingWindow& old, const WindowField
 }
 
 bool TryWindows(Reduction& reduction, const Instruction* at) {
+  if (at->opcode() != Opcode::kConvolution && at->opcode() != Opcode::kReduceWindow &&
+      at->opcode() != Opcode::kSelectAndScatter) {
+    return false;  // of a custom call nobody knows what moves
+  }
   const auto count = static_cast<int64_t>(at->attributes().Window(Attr::kWindow).size());
   for (int64_t d = 0; d < count; ++d) {
     const MovingWindow old = MovingWindow::Of(at, d);

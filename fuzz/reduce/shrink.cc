@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "fuzz/reduce/links/equivalence.h"
-#include "fuzz/reduce/links/resize.h"
 #include "fuzz/reduce/reduction.h"
+#include "fuzz/reduce/resize.h"
 
 namespace assay {
 namespace {

@@ -1,5 +1,5 @@
 // Makes dimensions smaller together with all that hangs on them.
-#include "fuzz/reduce/links/resize.h"
+#include "fuzz/reduce/resize.h"
 
 #include <algorithm>
 #include <cstring>
