@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-constexpr int kMaxRounds = 32;  // of sizes that follow from sizes
+constexpr int kMaxRounds = 12;  // of sizes that follow from sizes
 
 class Resizer {
  public:
@@ -64,17 +64,24 @@ class Resizer {
     return at->second == size ? Outcome::kDone : Outcome::kImpossible;
   }
 
+  // What follows from a size is known at the ops behind it, so that a chain of any length takes one
+  // round, and another that begins with all sizes.
   Outcome FixAttributes(Module& clone) {
     const Module& module = *original_.module;
+    Outcome whole = Outcome::kDone;
     for (size_t k = 0; k < module.computations().size(); ++k) {
       auto there = clone.computations()[k]->begin();
       for (const Instruction* at : *module.computations()[k]) {
         Outcome outcome = Fix(at, *there);
-        if (outcome != Outcome::kDone) return outcome;
+        for (; outcome == Outcome::kAgain; outcome = Fix(at, *there)) {  // each time a new class
+          whole = Outcome::kAgain;
+          SetShapes(clone);
+        }
+        if (outcome == Outcome::kImpossible) return outcome;
         ++there;
       }
     }
-    return Outcome::kDone;
+    return whole;
   }
 
   Outcome Fix(const Instruction* original, Instruction* changed) {

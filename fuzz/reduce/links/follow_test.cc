@@ -6,6 +6,7 @@
 #include "fuzz/reduce/testing/reducing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spec/base/strings.h"
 
 namespace assay {
 namespace {
@@ -59,6 +60,30 @@ ENTRY e {
                                    Opcode::kReduceWindow, 1);
   EXPECT_LE(MostElements(*outcome.result.reduced.module), 6) << outcome.text;
   EXPECT_THAT(outcome.text, Not(HasSubstr("stride=")));
+}
+
+// However many ops stand one behind the other.
+TEST(Follow, AChainOfWindowsShrinks) {
+  std::string text = R"(HloModule m
+most { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+ENTRY e {
+  i = f32[] constant(-inf)
+  x0 = f32[500] parameter(0)
+)";
+  constexpr int kWindows = 40;
+  for (int k = 1; k <= kWindows; ++k) {
+    text += StrCat("  ", k == kWindows ? "ROOT " : "", "x", k, " = f32[", 500 - k,
+                   "] reduce-window(x", k - 1, ", i), window={size=2}, to_apply=most\n");
+  }
+  const Outcome outcome =
+      ReduceText(text + "}", [](const Module& module, const std::vector<Literal>&) {
+        const Shape& result = module.entry()->root()->shape();
+        const int64_t count = std::count_if(
+            module.entry()->begin(), module.entry()->end(),
+            [](const Instruction* at) { return at->opcode() == Opcode::kReduceWindow; });
+        return count == kWindows && result.ElementCount() > 0;
+      });
+  EXPECT_LE(MostElements(*outcome.result.reduced.module), kWindows + 1) << outcome.text;
 }
 
 TEST(Follow, SelectionsShrinkWithTheirUpdates) {
