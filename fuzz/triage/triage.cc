@@ -328,9 +328,7 @@ class Triager {
     if (DumpsPasses() && key.pass.empty() && finding_.kind == Outcome::kWrong) {
       key.flags = StatesUnderFlags(subject_, *case_.module, case_.inputs, finding_.kind);
     }
-    if (finding_.kind == Outcome::kWrong && !subject_.backend.Describe().in_process) {
-      key.notable = AskOthers();
-    }
+    if (!subject_.backend.Describe().in_process) key.notable = AskOthers();
     result_.opcodes = OpcodeSet(*case_.module);
     if (finding_.kind == Outcome::kWrong && DumpsPasses()) {
       if (!wrong_.has_value()) wrong_ = FirstWrongArray(subject_, *case_.module, case_.inputs);
@@ -388,17 +386,26 @@ class Triager {
     return StrCat(ApplicationOf(case_, at.leaf, at.element, evaluate), ": ", words);
   }
 
-  // Asks whether the wrong value of the reduced program is only notable, and what numpy says of it.
-  std::string AskOthers() {
-    NotedOutcome noted = CheckAndNote(subject_, *case_.module, case_.inputs);
+  // Asks numpy for the result of the reduced program, of which the backend gave `answer`; returns
+  // what the oracle allows.
+  absl::StatusOr<Expectation> AskOpinion(const Literal& answer) {
     const CheckCase small = CheckCase::Of(*case_.module, case_.inputs);
-    absl::StatusOr<Expectation> expectation =
-        subject_.oracle.Expect(small.module, small.arguments[0], subject_.profile, subject_.limits);
-    if (expectation.ok()) {
-      page_.opinion = AskSecondOpinion(options_.python, *case_.module, case_.inputs, *expectation,
-                                       noted.answer);
-      result_.second_opinion = std::string(Name(page_.opinion.state));
-    }
+    ASSAY_ASSIGN_OR_RETURN(Expectation expectation,
+                           subject_.oracle.Expect(small.module, small.arguments[0],
+                                                  subject_.profile, subject_.limits));
+    page_.opinion =
+        AskSecondOpinion(options_.python, *case_.module, case_.inputs, expectation, answer);
+    result_.second_opinion = std::string(Name(page_.opinion.state));
+    return expectation;
+  }
+
+  // Asks what numpy says of the reduced program, and returns why a wrong value is only notable.
+  std::string AskOthers() {
+    // Answers that differ from run to run cannot all be what others say.
+    if (finding_.kind == Outcome::kNondeterministic) AskOpinion({}).status().IgnoreError();
+    if (finding_.kind != Outcome::kWrong) return "";
+    NotedOutcome noted = CheckAndNote(subject_, *case_.module, case_.inputs);
+    const absl::StatusOr<Expectation> expectation = AskOpinion(noted.answer);
     if (noted.outcome.Fails(Outcome::kWrong)) {
       const ElementFailure &first = noted.outcome.judgement.first,
                            &worst = noted.outcome.judgement.worst;

@@ -585,6 +585,40 @@ TEST_F(TriageTest, WhoDiesOfThoseBeforeHimIsNoSmallerProgram) {
   EXPECT_LE(reduced->reduced.module->InstructionCount(), 3);
 }
 
+// Answers that differ from run to run are compared with those of others, too.
+TEST_F(TriageTest, OthersAreAskedAboutAnswersThatChange) {
+  FaultyCompiler compiler;
+  FakeBackend::Script script;
+  script.description.name = "fake";
+  script.description.in_process = false;
+  int64_t runs = 0;
+  script.run =
+      [&](const Module& module, const CompileOptions&,
+          const std::vector<std::vector<const Literal*>>& arguments) -> absl::StatusOr<RunResult> {
+    absl::StatusOr<Literal> value = compiler.oracle->Evaluate(module, arguments[0], {});
+    if (!value.ok()) return value.status();
+    if (++runs % 2 == 0) FaultyCompiler::Spoil(*value);
+    RunResult result;
+    result.outputs.push_back(*std::move(value));
+    return result;
+  };
+  FakeBackend backend(std::move(script));
+  Finding finding = MakeFinding();
+  finding.kind = Outcome::kNondeterministic;
+  TriageOptions options = Options();
+  fs::create_directories(folder_);
+  const fs::path other = folder_ / "other";
+  std::ofstream(other) << "#!/bin/sh\necho '{\"declined\": \"it has no such op\"}'\n";
+  fs::permissions(other, fs::perms::owner_all);
+  options.python = other.string();
+  const absl::StatusOr<TriageReport> report = Triage(finding, *compiler.oracle, backend, options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->result.confirmed);
+  EXPECT_EQ(report->result.second_opinion, "declined");
+  EXPECT_THAT(FileText(fs::path(report->result.page) / "README.md"),
+              HasSubstr("it has no such op"));
+}
+
 // A sort by a comparator that is no order may die in any compiler: a smaller program that dies
 // keeps its order, where the compiler dies of sorts in which not all are equal.
 TEST_F(TriageTest, ASortThatDiesKeepsItsOrder) {
