@@ -287,6 +287,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"simplify callees", SimplifyCallees, kStructure},
       {"numbers to truth values", NumbersToTruth, kStructure},
       {"merge leaves", MergeLeaves, kStructure},
+      {"merge leaves of other sizes", MergeFittedLeaves, kStructure},
       {"shrink dimensions", ShrinkDimensions, kDetails},
       {"drop dimensions", DropDimensions, kDetails},
       {"simplify attributes", SimplifyAttributes, kDetails},

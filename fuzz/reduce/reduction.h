@@ -113,6 +113,7 @@ bool NumbersToTruth(Reduction&);  // what a called computation says without look
 // shrink.cc, rank.cc, types.cc, attributes.cc, values.cc
 bool ShrinkEverything(
     Reduction&);  // all dimensions at once, early: small programs are quick to try
+bool MergeFittedLeaves(Reduction&);  // a leaf takes the sizes of another value, and its place
 bool ShrinkDimensions(Reduction&);
 bool DropDimensions(Reduction&);
 bool SimplifyTypes(Reduction&);

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/links/equivalence.h"
 #include "fuzz/reduce/reduction.h"
 #include "fuzz/reduce/resize.h"
@@ -68,7 +69,44 @@ bool ShrinkNear(Reduction& reduction, int64_t c) {
   return true;
 }
 
+// The sizes that `leaf` and all that hangs on it would have if it were as large as `value`; none if
+// it is already, or cannot be.
+SizeByClass SizesToFit(const Equivalence& sizes, const Instruction* leaf,
+                       const Instruction* value) {
+  SizeByClass wanted;
+  const Shape &from = leaf->shape(), &to = value->shape();
+  if (!from.IsArray() || !to.IsArray() || from.rank() != to.rank()) return {};
+  if (from.element_type() != to.element_type()) return {};
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    if (from.dimension(d) == to.dimension(d)) continue;
+    if (!wanted.try_emplace(sizes.ClassOf(leaf, 0, d), to.dimension(d)).second) return {};
+  }
+  return wanted;
+}
+
 }  // namespace
+
+bool MergeFittedLeaves(Reduction& reduction) {
+  // Of what is long there are many pairs, and steps that are as good.
+  constexpr int64_t kMostInstructions = 16;
+  const Computation* entry = reduction.best().module->entry();
+  if (entry->instruction_count() > kMostInstructions) return false;
+  const Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
+  for (const Instruction* leaf : *entry) {
+    if (!IsLeaf(leaf)) continue;
+    for (const Instruction* value : *entry) {
+      SizeByClass wanted = SizesToFit(sizes, leaf, value);
+      if (wanted.empty()) continue;
+      std::optional<ReduceCase> c = Resize(reduction.best(), sizes, std::move(wanted));
+      if (!c.has_value()) continue;
+      Instruction* fitted = Counterpart(*c->module, leaf);
+      Instruction* with = Counterpart(*c->module, value);
+      if (!Compatible(fitted->shape(), with->shape()) || !Substitute(fitted, with)) continue;
+      if (reduction.Try(*std::move(c), "merge leaves of other sizes")) return true;
+    }
+  }
+  return false;
+}
 
 bool ShrinkEverything(Reduction& reduction) {
   for (int64_t size : {1, 2, 3, 4, 8}) {

@@ -131,16 +131,26 @@ bool WholeResult(Reduction& reduction) {
   const Instruction* root = reduction.best().module->entry()->root();
   if (root->opcode() == Opcode::kGetTupleElement)
     return reduction.Try(WithRoot(reduction.best(), root->operand(0)), "whole result");
-  const bool has_elements = IsTupleOp(root) && root->operand_count() > 0 &&
-                            root->operand(0)->opcode() == Opcode::kGetTupleElement;
-  if (!has_elements) return false;
-  const Instruction* whole = root->operand(0)->operand(0);
+  if (!IsTupleOp(root)) return false;
   for (const Instruction* element : root->operands()) {
-    const bool is_of_it =
-        element->opcode() == Opcode::kGetTupleElement && element->operand(0) == whole;
-    if (!is_of_it) return false;
+    if (element->opcode() != Opcode::kGetTupleElement) continue;
+    const Instruction* whole = element->operand(0);
+    const auto is_of_it = [whole](const Instruction* output) {
+      return output->opcode() == Opcode::kGetTupleElement && output->operand(0) == whole;
+    };
+    ReduceCase c = reduction.best().Clone();
+    std::vector<Instruction*> outputs = {Counterpart(*c.module, whole)};
+    for (const Instruction* output : root->operands()) {
+      if (!is_of_it(output)) outputs.push_back(Counterpart(*c.module, output));
+    }
+    if (outputs.size() == 1) {
+      c = WithRoot(reduction.best(), whole);
+    } else {
+      SetOutputs(c, outputs);
+    }
+    if (reduction.Try(std::move(c), "whole result")) return true;
   }
-  return reduction.Try(WithRoot(reduction.best(), whole), "whole result");
+  return false;
 }
 
 bool OutputsByOperands(Reduction& reduction) {

@@ -229,8 +229,9 @@ void Equivalence::LinkSizes(const Instruction* at) {
                attributes.Integers(Attr::kStartIndicesBatchingDims));
       return;
     case Opcode::kScatter:
-      LinkScatter(at);
-      return;
+      return LinkScatter(at);
+    case Opcode::kScan:
+      return LinkScan(at);
     case Opcode::kCholesky:
       return LinkSquare(at->operand(0));
     case Opcode::kTriangularSolve:
@@ -291,6 +292,25 @@ void Equivalence::LinkScatter(const Instruction* at) {
   JoinDims(indices, named, updates, places);
   JoinDims(at->operand(0), attributes.Integers(Attr::kInputBatchingDims), indices,
            attributes.Integers(Attr::kScatterIndicesBatchingDims));
+}
+
+// Inputs, and what they become, without the dimension that is gone through; carries as a whole.
+void Equivalence::LinkScan(const Instruction* at) {
+  const Computation* body = at->callee(0);
+  const absl::Span<const int64_t> along = at->attributes().Integers(Attr::kDimension);
+  const int64_t carries = at->attributes().Integer(Attr::kNumCarries);
+  const int64_t inputs = at->operand_count() - carries;
+  const int64_t results = LeafCount(body->root()->shape());
+  if (inputs < 0 || results < carries || body->parameter_count() != at->operand_count()) return;
+  for (int64_t k = 0; k < inputs; ++k) {
+    JoinDims(at->operand(0), along, at->operand(k), along);
+    JoinDims(at->operand(k), FreeDims(at->operand(k)->shape().rank(), along, {}),
+             body->parameter(k), FreeDims(body->parameter(k)->shape().rank(), {}, {}));
+  }
+  for (int64_t k = 0; k < carries; ++k) {
+    JoinLeaf(at->operand(inputs + k), 0, body->parameter(inputs + k), 0);
+    JoinLeaf(at->operand(inputs + k), 0, body->root(), results - carries + k);
+  }
 }
 
 // As many rows as columns.

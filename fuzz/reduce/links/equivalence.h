@@ -66,6 +66,7 @@ class Equivalence {
   void LinkDot(const Instruction* at);
   void LinkReduce(const Instruction* at);
   void LinkScatter(const Instruction* at);
+  void LinkScan(const Instruction* at);
   void LinkSquare(const Instruction* matrices);
   void LinkSolve(const Instruction* at);
   void LinkBatchNorm(const Instruction* at);

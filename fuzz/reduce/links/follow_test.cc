@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "fuzz/reduce/testing/reducing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -137,6 +138,55 @@ ENTRY e {
 })",
                                 Opcode::kTopK, 1);
   EXPECT_EQ(MostElements(*topk.result.reduced.module), 1) << topk.text;
+}
+
+// Two programs in one: of other sizes, the one's array is what the other makes.
+TEST(Follow, AnArrayOfAnotherSizeTakesThePlaceOfAnInput) {
+  const Outcome outcome =
+      ReduceText(R"(HloModule m
+step {
+  a = s32[4] parameter(0)
+  c = s32[4] parameter(1)
+  s = s32[4] add(a, c)
+  ROOT t = (s32[4], s32[4]) tuple(s, s)
+}
+ENTRY e {
+  x = s32[4,9] parameter(0)
+  i = s32[4] parameter(1)
+  y = s32[2,6] parameter(2)
+  p = (s32[2,5], s32[2,5]) topk(y), k=5, largest=true
+  v = s32[2,5] get-tuple-element(p), index=0
+  r = (s32[4,9], s32[4]) scan(x, i), dimensions={1}, num_carries=1, is_associative=true, to_apply=step
+  w = s32[4,9] get-tuple-element(r), index=0
+  ROOT z = (s32[2,5], s32[4,9]) tuple(v, w)
+})",
+                 [](const Module& module, const std::vector<Literal>&) {
+                   return HasOpcode(module, Opcode::kTopK) && HasOpcode(module, Opcode::kScan);
+                 });
+  // The input, the topk, its array, the start and the scan; what goes in, what comes out.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
+  EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
+}
+
+// Where two results cannot be one, the one that is a tuple is there as a whole.
+TEST(Follow, ATupleIsAResultAsAWhole) {
+  const Outcome outcome = ReduceText(
+      R"(HloModule m
+ENTRY e {
+  x = s32[17] parameter(0)
+  y = f32[3,4] parameter(1)
+  n = s32[17] popcnt(x)
+  p = (f32[3,4], s32[3,4]) topk(y), k=4, largest=true
+  v = f32[3,4] get-tuple-element(p), index=0
+  ROOT z = (s32[17], f32[3,4]) tuple(n, v)
+})",
+      [](const Module& module, const std::vector<Literal>&) {
+        const auto topk = absl::c_find_if(
+            *module.entry(), [](const Instruction* at) { return at->opcode() == Opcode::kTopK; });
+        return HasOpcode(module, Opcode::kPopcnt) && topk != module.entry()->end() &&
+               IsFloat((*topk)->operand(0)->shape().element_type());
+      });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
 }
 
 TEST(Follow, LinearAlgebraAndNormsShrink) {
