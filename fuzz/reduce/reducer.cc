@@ -284,6 +284,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"prune loop state", PruneLoopState, kStructure},
       {"prune branches", PruneBranches, kStructure},
       {"drop variadic operands", DropVariadicOperands, kStructure},
+      {"drop parts", DropParts, kStructure},
       {"simplify callees", SimplifyCallees, kStructure},
       {"numbers to truth values", NumbersToTruth, kStructure},
       {"merge leaves", MergeLeaves, kStructure},

@@ -108,6 +108,7 @@ bool PruneBranches(Reduction&);     // elements of the tuple that a branch takes
 bool SimplifyCallees(Reduction&);   // instructions of called computations by constants
 // variadic.cc
 bool DropVariadicOperands(Reduction&);  // one of the arrays of a sort, reduce, map or call
+bool DropParts(Reduction&);             // of a concatenation
 // types.cc
 bool NumbersToTruth(Reduction&);  // what a called computation says without looking at its numbers
 // shrink.cc, rank.cc, types.cc, attributes.cc, values.cc

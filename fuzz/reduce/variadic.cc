@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/links/equivalence.h"
 #include "fuzz/reduce/reduction.h"
+#include "fuzz/reduce/resize.h"
 
 namespace assay {
 namespace {
@@ -167,7 +169,34 @@ bool DropSlot(Instruction* at, int64_t k, int64_t other) {
   return ReadFrom(at, now, slot.result, at->operand(slot.operands[0]));
 }
 
+// A concatenation without part `k`; the sizes of what reads it follow.
+bool DropPart(Reduction& reduction, const Instruction* at, int64_t k) {
+  ReduceCase c = reduction.best().Clone();
+  Instruction* changed = Counterpart(*c.module, at);
+  Instruction* now = changed->parent()->Add(Opcode::kConcatenate, changed->shape(),
+                                            Without<Instruction*>(changed->operands(), {k}),
+                                            changed->attributes());
+  if (changed == changed->parent()->root()) changed->parent()->set_root(now);
+  if (!Substitute(changed, now)) return false;
+  const Equivalence sizes(*c.module, LinkKind::kSizes);
+  std::optional<ReduceCase> resized = Resize(c, sizes, {});
+  return resized && reduction.Try(*std::move(resized), "drop a part of a concatenation");
+}
+
 }  // namespace
+
+bool DropParts(Reduction& reduction) {
+  for (size_t c = 0; c < reduction.best().module->computations().size(); ++c) {
+    for (const Instruction* at : *reduction.best().module->computations()[c]) {
+      if (at->opcode() != Opcode::kConcatenate || at->operand_count() < 2) continue;
+      for (int64_t k = at->operand_count(); k-- > 0 && !reduction.Expired();) {
+        // The best case has changed under the iterators: the next round goes on.
+        if (DropPart(reduction, at, k)) return true;
+      }
+    }
+  }
+  return false;
+}
 
 bool DropVariadicOperands(Reduction& reduction) {
   for (size_t c = 0; c < reduction.best().module->computations().size(); ++c) {

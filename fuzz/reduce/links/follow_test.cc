@@ -1,13 +1,17 @@
 // The reducer on ops whose sizes and attributes hang together: windows, convolutions, gathers,
 // scatters, transforms, collectives.
 #include <algorithm>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "fuzz/generator/generate.h"
 #include "fuzz/reduce/testing/reducing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
@@ -226,6 +230,38 @@ ENTRY e {
   EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
   EXPECT_THAT(outcome.text, Not(HasSubstr("u16")));
   EXPECT_THAT(outcome.text, Not(HasSubstr("[1,"))) << "a gather has a dimension";
+}
+
+// Of a random program one op is needed, with a result that has elements: the rest, and all that is
+// large, goes, whatever the op.
+TEST(Follow, OpsOfRandomProgramsShrink) {
+  constexpr uint64_t kPrograms = 1000;
+  std::map<std::string, int64_t> large;
+  for (uint64_t i = 0; i < kPrograms; ++i) {
+    const Case made = GenerateCase(77, i);
+    std::vector<Opcode> opcodes;
+    for (const Instruction* at : *made.module->entry()) {
+      if (at->operand_count() > 0 && at->opcode() != Opcode::kTuple)
+        opcodes.push_back(at->opcode());
+    }
+    if (opcodes.empty()) continue;
+    const Opcode wanted = opcodes[i % opcodes.size()];
+    const auto needs = [wanted](const Module& module, const std::vector<Literal>&) {
+      return AnyInstruction(module, [wanted](const Instruction& at) {
+        return at.opcode() == wanted && (!at.shape().IsArray() || at.shape().ElementCount() > 0);
+      });
+    };
+    const absl::StatusOr<ReduceResult> result =
+        Reduce(*made.module, made.inputs, needs, ReduceOptions());
+    if (!result.ok()) continue;  // it has the op, but no elements
+    EXPECT_TRUE(result->complete) << i;
+    const Module& small = *result->reduced.module;
+    EXPECT_TRUE(Verify(small).ok()) << i << Verify(small);
+    const int64_t most = wanted == Opcode::kBitcastConvert ? 64 : 8;  // bits of one number
+    if (MostElements(small) > most || small.InstructionCount() > 10)
+      ++large[std::string(Info(wanted).name)];
+  }
+  EXPECT_THAT(large, testing::IsEmpty());
 }
 
 }  // namespace
