@@ -1,4 +1,5 @@
-// Slices that start at 0 with stride 1, pads of nothing, windows one after the other, one group.
+// Slices that start at 0 with stride 1, pads of nothing, windows one after the other, one group,
+// nothing that may be left out.
 #include <algorithm>
 #include <utility>
 
@@ -190,6 +191,18 @@ bool TryOneGroup(Reduction& reduction, const Instruction* at) {
   return false;
 }
 
+// Without what may be left out: promises about indices, precisions, channels, flags.
+bool TryDefaults(Reduction& reduction, const Instruction* at) {
+  if (at->opcode() == Opcode::kCustomCall) return false;  // whose attributes its target reads
+  for (const AttrSpec& spec : Info(at->opcode()).attributes) {
+    if (spec.presence != AttrSpec::kOptional || !at->attributes().Has(spec.attr)) continue;
+    ReduceCase c = reduction.best().Clone();
+    Counterpart(*c.module, at)->mutable_attributes().Remove(spec.attr);
+    if (reduction.Try(std::move(c), "attribute left out")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool SimplifyAttributes(Reduction& reduction) {
@@ -199,7 +212,8 @@ bool SimplifyAttributes(Reduction& reduction) {
       const Computation* computation = reduction.best().module->computations()[k];
       if (i >= computation->instruction_count() || reduction.Expired()) break;
       const Instruction* at = *std::next(computation->begin(), i);
-      if (TryFields(reduction, at) || TryWindows(reduction, at) || TryOneGroup(reduction, at)) {
+      if (TryFields(reduction, at) || TryWindows(reduction, at) || TryOneGroup(reduction, at) ||
+          TryDefaults(reduction, at)) {
         changed = true;
       } else {
         ++i;

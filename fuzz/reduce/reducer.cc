@@ -67,8 +67,8 @@ int64_t AttributeCost(const Instruction& instruction) {
     cost += (w.stride != 1) + 2 * (w.low != 0) + (w.high != 0) + (w.base_dilation != 1) +
             (w.window_dilation != 1) + w.reversal;
   }
-  for (Attr groups : {Attr::kFeatureGroupCount, Attr::kBatchGroupCount})
-    cost += instruction.attributes().Integer(groups, 1) > 1;
+  for (const AttrSpec& spec : Info(instruction.opcode()).attributes)
+    cost += spec.presence == AttrSpec::kOptional && instruction.attributes().Has(spec.attr);
   cost += instruction.tuple_index() > 0 ? instruction.tuple_index() : 0;
   for (Attr common :
        {Attr::kSharding, Attr::kFrontendAttributes, Attr::kMetadata, Attr::kStatistics,

@@ -120,10 +120,11 @@ ENTRY e {
   x = f32[40,30] parameter(0)
   i = s32[20,1] parameter(1)
   u = f32[20,30] parameter(2)
-  ROOT y = f32[40,30] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum
+  ROOT y = f32[40,30] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, indices_are_sorted=true, unique_indices=true, to_apply=sum
 })",
                                    Opcode::kScatter, 1);
   EXPECT_EQ(MostElements(*scatter.result.reduced.module), 1) << scatter.text;
+  EXPECT_THAT(scatter.text, Not(HasSubstr("=true"))) << "promises may be left out";
 }
 
 TEST(Follow, TransformsAndSelectionsOfTheFirstShrink) {
