@@ -587,6 +587,41 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
 }
 
+// An element of a loop's state that has to be there may be another one once more.
+TEST(Reduce, LoopStateIsRepeated) {
+  const Outcome outcome = ReduceText(R"(HloModule repeated
+condition {
+  s = (u32[], s32[]) parameter(0)
+  i = u32[] get-tuple-element(s), index=0
+  n = u32[] constant(0)
+  ROOT r = pred[] compare(i, n), direction=GT
+}
+trip {
+  s = (u32[], s32[]) parameter(0)
+  i = u32[] get-tuple-element(s), index=0
+  n = u32[] constant(1)
+  j = u32[] subtract(i, n)
+  c = s32[] constant(7)
+  ROOT t = (u32[], s32[]) tuple(j, c)
+}
+ENTRY e {
+  i = u32[] constant(12)
+  c = s32[] constant(3)
+  s = (u32[], s32[]) tuple(i, c)
+  ROOT w = (u32[], s32[]) while(s), condition=condition, body=trip
+})",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       const Instruction* loop = module.entry()->root();
+                                       return loop->opcode() == Opcode::kWhile &&
+                                              loop->shape().IsTuple() &&
+                                              loop->shape().elements().size() == 2 &&
+                                              HasOpcode(module, Opcode::kCompare) &&
+                                              HasOpcode(module, Opcode::kSubtract);
+                                     });
+  // The condition, the trip, and a start, its tuple and the loop.
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 12) << outcome.text;
+}
+
 // What nothing reads within a loop leaves it.
 TEST(Reduce, WhatNothingReadsLeavesALoop) {
   const Outcome outcome =

@@ -133,6 +133,36 @@ bool ReadInstead(Instruction* loop, int64_t index, int64_t other) {
   return changed;
 }
 
+// Element `index` of a loop's state becomes what element `from` is, of another type if nobody reads
+// it; false if the loop is not in the plain form that this needs.
+bool RepeatElement(Instruction* loop, int64_t index, int64_t from) {
+  Module* module = loop->parent()->parent();
+  Instruction *init = loop->operand(0), *result = loop->callee(1)->root();
+  if (init->opcode() != Opcode::kTuple || result->opcode() != Opcode::kTuple) return false;
+  if (!MayLoseElements(loop)) return false;
+  std::vector<Shape> shapes = loop->shape().elements();
+  const bool is_alike = Compatible(shapes[index], shapes[from]);
+  shapes[index] = shapes[from];
+  std::vector<Instruction*> values = {loop};
+  for (Computation* callee : loop->callees()) {
+    if (module->Callers(callee).size() > 1 || !UsedByElementsOnly(callee->parameter(0)))
+      return false;
+    values.push_back(callee->parameter(0));
+  }
+  for (Instruction* value : values) {
+    if (ReadInstead(value, index, from) && !is_alike) return false;
+    value->mutable_shape() = Shape::Tuple(shapes);
+  }
+  const auto repeated = [&](Instruction* tuple) {
+    std::vector<Instruction*> operands(tuple->operands().begin(), tuple->operands().end());
+    operands[index] = operands[from];
+    return tuple->parent()->Add(Opcode::kTuple, Shape::Tuple(shapes), operands);
+  };
+  loop->callee(1)->set_root(repeated(result));
+  loop->ReplaceOperand(0, repeated(init));
+  return true;
+}
+
 // A value that was a tuple of one element is the element itself.
 void ReadWhole(Instruction* value, const Shape& element) {
   value->mutable_shape() = element;
@@ -425,9 +455,16 @@ bool PruneLoopState(Reduction& reduction) {
             reduction.Try(std::move(known), "prune what a loop does not change")) {
           return true;
         }
-        // Another element of the tuple may show the same failure as the one that is the result.
+        // Another element of the tuple may show the same failure as the one that is the result, or
+        // be as good as this one.
         for (int64_t other = static_cast<int64_t>(at->shape().elements().size()); other-- > 0;) {
-          if (other == e || !(at->shape().elements()[other] == at->shape().elements()[e])) continue;
+          if (other == e) continue;
+          ReduceCase repeated = reduction.best().Clone();
+          if (RepeatElement(Counterpart(*repeated.module, at), e, other) &&
+              reduction.Try(std::move(repeated), "repeat loop state")) {
+            return true;
+          }
+          if (!(at->shape().elements()[other] == at->shape().elements()[e])) continue;
           ReduceCase redirected = reduction.best().Clone();
           Instruction* loop = Counterpart(*redirected.module, at);
           if (!ReadInstead(loop, e, other) || !PruneElement(loop, e)) continue;
