@@ -13,6 +13,8 @@ namespace assay {
 namespace {
 
 constexpr int kMaxRounds = 12;  // of sizes that follow from sizes
+// What a plainer window makes of a short array may be of any length.
+constexpr int64_t kMostOfGrown = int64_t{1} << 20;  // elements of an input or a constant
 
 class Resizer {
  public:
@@ -223,22 +225,28 @@ class Resizer {
     return Outcome::kImpossible;
   }
 
+  bool Refit(Literal& literal, const Shape& shape) const {
+    if (SameDimensions(shape, literal.shape())) return true;
+    if (shape.ElementCount() > std::max(literal.element_count(), kMostOfGrown)) return false;
+    literal = Crop(literal, shape, keep_end_);
+    return true;
+  }
+
   bool FixLiterals(ReduceCase& reduce_case) {
     for (Computation* computation : reduce_case.module->computations()) {
       for (Instruction* at : *computation) {
         if (at->opcode() != Opcode::kConstant) continue;
         if (at->literal() == nullptr || !at->shape().IsArray()) continue;
         if (SameDimensions(at->shape(), at->literal()->shape())) continue;
-        at->set_literal(
-            std::make_shared<const Literal>(Crop(*at->literal(), at->shape(), keep_end_)));
+        Literal literal = *at->literal();
+        if (!Refit(literal, at->shape())) return false;
+        at->set_literal(std::make_shared<const Literal>(std::move(literal)));
       }
     }
     const Computation* entry = reduce_case.module->entry();
     for (size_t i = 0; i < reduce_case.inputs.size(); ++i) {
       const Shape& shape = entry->parameter(static_cast<int64_t>(i))->shape();
-      if (!shape.IsArray()) continue;
-      if (!SameDimensions(shape, reduce_case.inputs[i].shape()))
-        reduce_case.inputs[i] = Crop(reduce_case.inputs[i], shape, keep_end_);
+      if (shape.IsArray() && !Refit(reduce_case.inputs[i], shape)) return false;
     }
     return true;
   }

@@ -67,6 +67,24 @@ ENTRY e {
   EXPECT_THAT(outcome.text, Not(HasSubstr("stride=")));
 }
 
+// A stride of one would make so many places that what is added to them had 8 GB.
+TEST(Follow, NothingGrowsWithoutEnd) {
+  const Outcome outcome = ReduceText(R"(HloModule m
+most { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+ENTRY e {
+  x = f32[3] parameter(0)
+  z = f32[3] parameter(1)
+  i = f32[] constant(-inf)
+  y = f32[3] reduce-window(x, i), window={size=1 stride=1000000000 lhs_dilate=1000000000}, to_apply=most
+  ROOT w = f32[3] add(y, z)
+})",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       return module.entry()->root()->opcode() == Opcode::kAdd &&
+                                              HasOpcode(module, Opcode::kReduceWindow);
+                                     });
+  EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
+}
+
 // However many ops stand one behind the other.
 TEST(Follow, AChainOfWindowsShrinks) {
   std::string text = R"(HloModule m
