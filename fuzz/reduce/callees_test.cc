@@ -499,6 +499,33 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
 }
 
+// What is wrong with a choice may be so with one of truth values, which need one computation.
+TEST(Reduce, SelectedNumbersBecomeTruthValues) {
+  const Outcome outcome = ReduceText(R"(HloModule selected
+select {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT l = pred[] compare(a, b), direction=LE
+}
+scatter {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[7,2] parameter(0)
+  y = f32[6,3] parameter(1)
+  z = f32[] constant(0)
+  ROOT s = f32[7,2] select-and-scatter(x, y, z), window={size=3x2 pad=0_1x2_0}, select=select, scatter=scatter
+})",
+                                     [](const Module& module, const std::vector<Literal>& inputs) {
+                                       return HasOpcode(module, Opcode::kSelectAndScatter) &&
+                                              UnportableUses(module, inputs).Total() == 0 &&
+                                              module.entry()->root()->shape().ElementCount() > 1;
+                                     });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 7) << outcome.text;
+}
+
 // No truth values count up, so that an iota in the way becomes an array of one.
 TEST(Reduce, AnIotaIsNoTruthValue) {
   const Outcome outcome = ReduceText(R"(HloModule iota

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "fuzz/choices.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/links/equivalence.h"
 #include "fuzz/reduce/reduction.h"
@@ -113,6 +114,53 @@ bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number
   return false;
 }
 
+// Draws the truth values of the arrays that the entry begins with.
+void DrawTruth(ReduceCase& reduce_case, uint64_t seed) {
+  const auto draw = [seed](Literal& literal, uint64_t number) {
+    if (!literal.shape().IsArray() || !IsPred(literal.element_type())) return;
+    if (literal.element_count() < 2) return;
+    for (int64_t i = 0; i < literal.element_count(); ++i) {
+      const uint64_t drawn = MixSeeds(seed, MixSeeds(number, static_cast<uint64_t>(i)));
+      literal.SetInteger(i, static_cast<int64_t>(drawn >> 63));
+    }
+  };
+  uint64_t number = 0;
+  for (Literal& input : reduce_case.inputs) draw(input, ++number);
+  for (Instruction* at : *reduce_case.module->entry()) {
+    if (at->literal() == nullptr) continue;
+    Literal literal = *at->literal();
+    draw(literal, ++number);
+    at->set_literal(std::make_shared<const Literal>(std::move(literal)));
+  }
+}
+
+// Truth values are selected and combined by one computation, where numbers need two. Which of them
+// a wrong choice shows on is another question than on which numbers, and asked of some that are
+// drawn.
+bool SelectsTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
+  const Instruction* at = nullptr;
+  types.ForEach([&](const Instruction* instruction, int64_t, int64_t, int64_t class_number) {
+    if (class_number == number && instruction->opcode() == Opcode::kSelectAndScatter)
+      at = instruction;
+  });
+  if (at == nullptr) return false;
+  constexpr uint64_t kDraws = 6;  // the first is what numbers become
+  for (uint64_t draw = 0; draw < 2 * kDraws; ++draw) {
+    const Opcode opcode = draw % 2 == 0 ? Opcode::kOr : Opcode::kAnd;
+    ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
+    Computation* both = c.module->AddComputation("both");
+    const Shape truth = Shape::Scalar(ElementType::kPred);
+    Instruction* a = both->AddParameter(0, truth);
+    Instruction* b = both->AddParameter(1, truth);
+    both->set_root(both->Add(opcode, truth, {a, b}));
+    Instruction* scatter = Counterpart(*c.module, at);
+    for (int64_t k = 0; k < 2; ++k) scatter->set_callee(k, both);
+    if (draw / 2 > 0) DrawTruth(c, draw / 2);
+    if (reduction.Try(std::move(c), "truth values that are selected")) return true;
+  }
+  return false;
+}
+
 // The element type of a class of leaves; kInvalid where it cannot be changed.
 ElementType TypeOf(const Equivalence& types, int64_t number) {
   ElementType current = ElementType::kInvalid;
@@ -134,7 +182,7 @@ bool NumbersToTruth(Reduction& reduction) {
     const Equivalence types(*reduction.best().module, LinkKind::kTypes);
     if (number >= types.class_count() || reduction.Expired()) return changed;
     if (TypeOf(types, number) == ElementType::kInvalid) continue;
-    changed |= BecomesTruth(reduction, types, number);
+    changed |= BecomesTruth(reduction, types, number) || SelectsTruth(reduction, types, number);
   }
 }
 
