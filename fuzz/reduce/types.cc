@@ -1,6 +1,7 @@
 // Plainer element types: s32 for integers and, where the failure allows, for other numbers; f32 for
 // those; and truth values where that saves a constant.
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -85,15 +86,32 @@ bool ReadAsTruth(Instruction* parameter) {
   return changed;
 }
 
+// True if a truth value is constant there.
+bool HasTruth(const Computation& computation) {
+  return absl::c_any_of(computation, [](const Instruction* at) {
+    return at->opcode() == Opcode::kConstant && at->shape().IsArray() &&
+           IsPred(at->shape().element_type());
+  });
+}
+
+// The classes of types that truth values might do for.
+std::set<int64_t> TruthClasses(const Module& module, const Equivalence& types) {
+  std::set<int64_t> classes;
+  for (const Computation* computation : module.computations()) {
+    const bool may_be = computation != module.entry() && HasTruth(*computation);
+    for (const Instruction* at : *computation) {
+      if (at->opcode() == Opcode::kSelectAndScatter) classes.insert(types.ClassOf(at, 0));
+      if (!may_be || at->opcode() != Opcode::kParameter) continue;
+      for (size_t leaf = 0; leaf < ShapeLeaves(at->shape()).size(); ++leaf)
+        classes.insert(types.ClassOf(at, static_cast<int64_t>(leaf)));
+    }
+  }
+  return classes;
+}
+
 // What a comparator or a selector says without looking at its numbers, numbers that are truth
 // values say themselves.
 bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
-  const auto has_truth = [](const Computation& computation) {
-    return absl::c_any_of(computation, [](const Instruction* at) {
-      return at->opcode() == Opcode::kConstant && at->shape().IsArray() &&
-             IsPred(at->shape().element_type());
-    });
-  };
   std::vector<const Instruction*> parameters;  // of called computations
   std::vector<const Instruction*> iotas;
   types.ForEach([&](const Instruction* at, int64_t, int64_t, int64_t class_number) {
@@ -101,7 +119,7 @@ bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number
     if (at->opcode() == Opcode::kIota) iotas.push_back(at);
     if (at->opcode() != Opcode::kParameter) return;
     const bool is_called = at->parent() != reduction.best().module->entry();
-    if (is_called && has_truth(*at->parent())) parameters.push_back(at);
+    if (is_called && HasTruth(*at->parent())) parameters.push_back(at);
   });
   for (const Instruction* parameter : parameters) {
     ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
@@ -178,12 +196,14 @@ ElementType TypeOf(const Equivalence& types, int64_t number) {
 
 bool NumbersToTruth(Reduction& reduction) {
   bool changed = false;
-  for (int64_t number = 0;; ++number) {
+  for (bool again = true; again && !reduction.Expired(); changed |= again) {
     const Equivalence types(*reduction.best().module, LinkKind::kTypes);
-    if (number >= types.class_count() || reduction.Expired()) return changed;
-    if (TypeOf(types, number) == ElementType::kInvalid) continue;
-    changed |= BecomesTruth(reduction, types, number) || SelectsTruth(reduction, types, number);
+    again = absl::c_any_of(TruthClasses(*reduction.best().module, types), [&](int64_t number) {
+      return TypeOf(types, number) != ElementType::kInvalid &&
+             (BecomesTruth(reduction, types, number) || SelectsTruth(reduction, types, number));
+    });
   }
+  return changed;
 }
 
 bool SimplifyTypes(Reduction& reduction) {
