@@ -103,6 +103,17 @@ TEST(ProcessBackend, ClassesEveryWayToFailAndGoesOn) {
   }
 }
 
+// A worker dies of what it does now, whatever it said of the program before.
+TEST(ProcessBackend, DeathIsNotPutInEarlierWords) {
+  std::unique_ptr<Backend> backend = Worker();
+  EXPECT_TRUE(RunNamed(*backend, "complain").ok());
+  const absl::StatusOr<RunResult> run = RunNamed(*backend, "crash_run");
+  ASSERT_FALSE(run.ok());
+  EXPECT_THAT(std::string(run.status().message()),
+              testing::Not(HasSubstr("it is not what it was")));
+  EXPECT_THAT(std::string(run.status().message()), HasSubstr("SIGSEGV"));
+}
+
 TEST(ProcessBackend, KillsWhatHangs) {
   std::unique_ptr<Backend> backend = Worker();
   absl::StatusOr<RunResult> run = RunNamed(*backend, "hang", 0.5);

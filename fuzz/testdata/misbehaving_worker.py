@@ -1,6 +1,7 @@
 """A worker for tests. What it does with a module is written in the module's name: echo, crash_compile, crash_run, fatal, hang,
-garbage, reject, grow, busy, drip, short_answer. "fatal" says why it dies, and then takes 0.4 s to say where. "echo" returns the inputs, "busy" computes for 0.2 s before it does so, "drip" promises
-a gigabyte and sends a byte now and then, "parent" puts two process ids into them."""
+garbage, reject, grow, busy, drip, short_answer, complain, parent. "echo" returns the inputs; "busy" computes for 0.2 s before it does
+so, and "complain" writes an error; "fatal" says why it dies, and then takes 0.4 s to say where; "drip" promises a gigabyte and sends
+a byte now and then; "parent" puts two process ids into the inputs."""
 import os, struct, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "backends"))
@@ -34,6 +35,8 @@ class Misbehaving:
         name = self.modules[number][0]
         if name == "crash_run":
             os.kill(os.getpid(), 11)
+        if name == "complain":
+            os.write(2, b"E1125 16:21:57.1 9 a.cc:1] it is not what it was\n")
         if name == "hang":
             time.sleep(1000)
         if name == "garbage":

@@ -160,6 +160,7 @@ absl::Status WorkerProcess::Spawn() {
     return MakeError(ErrorClass::kSickMachine, StrCat("pipe: ", strerror(error)));
   }
   stderr_ = memfd_create("worker-stderr", MFD_CLOEXEC);
+  stderr_begun_ = stderr_read_ = 0;
   channel_ = pair[0];
   if (ForkFromNursery(pair[1])) {
     for (int end : {pair[1], report[0], report[1]}) close(end);
@@ -260,9 +261,9 @@ std::optional<int> WorkerProcess::AwaitEnd(double seconds) {
 
 std::string WorkerProcess::StderrTail() const {
   if (stderr_ < 0) return "";
-  off_t size = lseek(stderr_, 0, SEEK_END);
-  if (size <= 0) return "";
-  std::string tail(std::min<size_t>(size, kStderrTail), '\0');
+  const off_t size = lseek(stderr_, 0, SEEK_END), words = size - stderr_begun_;
+  if (words <= 0) return "";
+  std::string tail(std::min<size_t>(words, kStderrTail), '\0');
   ssize_t got = pread(stderr_, tail.data(), tail.size(), size - static_cast<off_t>(tail.size()));
   tail.resize(std::max<ssize_t>(got, 0));
   return tail;
@@ -432,7 +433,7 @@ absl::StatusOr<WorkerMessage> WorkerProcess::Request(const nlohmann::json& heade
                     .memory_bytes = limits.memory_bytes,
                     .seconds = limits.seconds,
                     .backtraces = limits.backtraces};
-  if (stderr_ >= 0) stderr_read_ = lseek(stderr_, 0, SEEK_END);
+  if (stderr_ >= 0) stderr_begun_ = stderr_read_ = lseek(stderr_, 0, SEEK_END);
   WorkerMessage answer;
   Trouble trouble = Write(message, patience.deadline);
   if (trouble == Trouble::kNone) trouble = Write(payload, patience.deadline);

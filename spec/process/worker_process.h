@@ -102,15 +102,18 @@ class WorkerProcess {
   Trouble Receive(Patience& patience, WorkerMessage& message);
   absl::Status Ended(Trouble trouble, const RequestLimits& limits, ErrorClass if_it_dies);
   absl::Status Died(ErrorClass if_it_dies);
+  // The end of what the worker has written since the request was sent: what it complained of before
+  // is not what it dies of.
   std::string StderrTail() const;
 
   std::vector<std::string> argv_;
   std::shared_ptr<WorkerNursery> nursery_;
   pid_t pid_ = -1;
-  pid_t owner_ = -1;       // who started it: a forked copy of this object must not kill the worker
-  int channel_ = -1;       // socket pair: the child's standard input and output
-  int stderr_ = -1;        // memory file
-  off_t stderr_read_ = 0;  // of it, by HasSaidWhyItDies
+  pid_t owner_ = -1;        // who started it: a forked copy of this object must not kill the worker
+  int channel_ = -1;        // socket pair: the child's standard input and output
+  int stderr_ = -1;         // memory file
+  off_t stderr_begun_ = 0;  // where in it the words on the last request begin
+  off_t stderr_read_ = 0;   // of it, by HasSaidWhyItDies
   int lifeline_ = -1, report_ = -1;  // of a worker from the nursery
   int64_t generation_ = 0;
   nlohmann::json greeting_;
