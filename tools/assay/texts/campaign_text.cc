@@ -176,7 +176,9 @@ std::string PartsOfCpu(const CampaignSummary& summary) {
   const double checks = summary.MillisecondsPerProgram(summary.cpu_seconds_of_checks);
   const double triage = summary.MillisecondsPerProgram(summary.cpu_seconds_of_triage);
   if (checks + triage < 1) return "";
-  return absl::StrFormat(", of which second checks took %.1f and triage %.1f", checks, triage);
+  const double all = summary.MillisecondsPerProgram(summary.cpu_seconds);
+  return absl::StrFormat(": %.1f for the programs, %.1f for second checks and %.1f for triage",
+                         all - checks - triage, checks, triage);
 }
 
 }  // namespace
