@@ -109,6 +109,17 @@ ENTRY e {
   EXPECT_LE(MostElements(*outcome.result.reduced.module), kWindows + 1) << outcome.text;
 }
 
+// Half of them at once: one by one that is as many programs as there are parts.
+TEST(Follow, ConcatenationsOfManyPartsShrink) {
+  constexpr int kParts = 300;
+  std::string text =
+      "HloModule m\nENTRY e {\n  x = s32[2] parameter(0)\n  ROOT c = s32[600] concatenate(";
+  for (int k = 0; k < kParts; ++k) text += k == 0 ? "x" : ", x";
+  const Outcome outcome = ReduceOp(text + "), dimensions={0}\n}", Opcode::kConcatenate, 1);
+  EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
+  EXPECT_LT(outcome.result.progress.probes, 40);
+}
+
 TEST(Follow, SelectionsShrinkWithTheirUpdates) {
   const Outcome outcome = ReduceOp(R"(HloModule m
 above { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GE }
