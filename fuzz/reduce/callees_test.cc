@@ -438,6 +438,42 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
 }
 
+// A reduction and a map of one element are what their computations make of it.
+TEST(Reduce, AnOpOnOneElementBecomesItsComputation) {
+  const Outcome outcome = ReduceText(R"(HloModule reduced
+smaller {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] minimum(a, b)
+}
+rooted {
+  a = f32[] parameter(0)
+  ROOT r = f32[] sqrt(a)
+}
+larger {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] maximum(a, b)
+  d = f32[1] broadcast(c), dimensions={}
+  e = f32[] constant(inf)
+  ROOT f = f32[] reduce(d, e), dimensions={0}, to_apply=smaller
+}
+ENTRY e {
+  x = f32[2,3] parameter(0)
+  z = f32[] constant(0)
+  y = f32[] reduce(x, z), dimensions={0,1}, to_apply=larger
+  ROOT w = f32[] map(y), dimensions={}, to_apply=rooted
+})",
+                                     [](const Module& module, const std::vector<Literal>&) {
+                                       return HasOpcode(module, Opcode::kReduce) &&
+                                              HasOpcode(module, Opcode::kMinimum) &&
+                                              HasOpcode(module, Opcode::kMaximum) &&
+                                              HasOpcode(module, Opcode::kSqrt);
+                                     });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
+  EXPECT_FALSE(HasOpcode(*outcome.result.reduced.module, Opcode::kMap)) << outcome.text;
+}
+
 // A comparator that only needs some truth value gets it from the elements, if these are some.
 TEST(Reduce, NumbersBecomeTruthValues) {
   const auto loop_compares = [](const Module& module, const std::vector<Literal>&) {

@@ -16,11 +16,46 @@ bool Inline(Instruction* call, const Computation* callee,
   return Substitute(call, root);
 }
 
+// An array of one element, however the program runs.
+bool HasOneElement(const Shape& shape) {
+  return shape.IsArray() && !shape.HasDynamicDimension() && shape.ElementCount() == 1;
+}
+
+// The element of an array that has only one, as a scalar; null of others.
+Instruction* OnlyElement(Instruction* array) {
+  const Shape& shape = array->shape();
+  if (!HasOneElement(shape)) return nullptr;
+  if (shape.rank() == 0) return array;
+  const bool is_moved =
+      array->opcode() == Opcode::kBroadcast || array->opcode() == Opcode::kReshape;
+  if (is_moved && array->operand(0)->shape().rank() == 0) return array->operand(0);
+  return array->parent()->Add(Opcode::kReshape, Shape::Array(shape.element_type(), {}), {array});
+}
+
+// The value of `call`, which works on arrays of one element, by its computation on scalars.
+bool InlineOnElements(Instruction* call) {
+  if (!HasOneElement(call->shape())) return false;
+  std::vector<Instruction*> arguments;
+  for (Instruction* operand : call->operands()) {
+    arguments.push_back(OnlyElement(operand));
+    if (arguments.back() == nullptr) return false;
+  }
+  // The start of a reduction comes before what is reduced.
+  if (call->opcode() == Opcode::kReduce) std::reverse(arguments.begin(), arguments.end());
+  if (call->callee()->parameter_count() != static_cast<int64_t>(arguments.size())) return false;
+  Instruction* value = call->parent()->CopyFrom(*call->callee(), arguments);
+  if (call->shape().rank() > 0)
+    value = call->parent()->Add(Opcode::kReshape, call->shape(), {value});
+  return Substitute(call, value);
+}
+
 // The ways to put the body of what `call` calls in its place.
 int64_t InlineForms(const Instruction* call) {
   switch (call->opcode()) {
     case Opcode::kCall:
     case Opcode::kFusion:
+    case Opcode::kMap:
+    case Opcode::kReduce:
     case Opcode::kWhile:
       return 1;
     case Opcode::kConditional:
@@ -36,6 +71,9 @@ bool InlineForm(Instruction* call, int64_t form) {
       return Inline(call, call->callee(form), call->operands().subspan(1 + form, 1));
     case Opcode::kWhile:
       return Inline(call, call->callee(1), call->operands());
+    case Opcode::kMap:
+    case Opcode::kReduce:
+      return InlineOnElements(call);
     default:
       return Inline(call, call->callee(0), call->operands());
   }

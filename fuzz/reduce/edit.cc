@@ -27,6 +27,16 @@ Instruction* Counterpart(const Module& clone, const Instruction* original) {
   return nullptr;
 }
 
+Counterparts::Counterparts(const Module& clone, const Module& original) {
+  for (size_t i = 0; i < original.computations().size(); ++i) {
+    auto there = clone.computations()[i]->begin();
+    for (const Instruction* at : *original.computations()[i]) {
+      there_[at] = *there;
+      ++there;
+    }
+  }
+}
+
 bool IsLeaf(const Instruction* instruction) {
   return instruction->opcode() == Opcode::kParameter || instruction->opcode() == Opcode::kConstant;
 }

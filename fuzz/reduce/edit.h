@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "fuzz/reduce/reducer.h"
 
@@ -15,6 +16,16 @@ namespace assay {
 // cloned from.
 Instruction* Counterpart(const Module& clone, const Instruction* original);
 Computation* Counterpart(const Module& clone, const Computation* original);
+
+// The same of many instructions: finds all of them once.
+class Counterparts {
+ public:
+  Counterparts(const Module& clone, const Module& original);
+  Instruction* Of(const Instruction* original) const { return there_.at(original); }
+
+ private:
+  absl::flat_hash_map<const Instruction*, Instruction*> there_;
+};
 
 // True of parameters and constants, which a reduction cannot take apart.
 bool IsLeaf(const Instruction* instruction);

@@ -1,8 +1,10 @@
 // Lower ranks: a dimension that is one element everywhere goes away from every shape and attribute.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "fuzz/reduce/links/equivalence.h"
 #include "fuzz/reduce/reduction.h"
 
@@ -210,14 +212,14 @@ class Dropper {
 bool DropDimensions(Reduction& reduction) {
   bool changed = false;
   for (int64_t number = 0; !reduction.Expired();) {
-    Equivalence positions(*reduction.best().module, LinkKind::kPositions);
-    if (number >= positions.class_count()) break;
-    bool one = true;
-    positions.ForEach([&](const Instruction* at, int64_t leaf, int64_t dimension, int64_t c) {
-      if (c == number) one &= ShapeLeaves(at->shape())[leaf]->dimension(dimension) == 1;
+    const std::shared_ptr<const Equivalence> positions = reduction.Links(LinkKind::kPositions);
+    if (number >= positions->class_count()) break;
+    const bool one = absl::c_all_of(positions->MembersOf(number), [](const auto& member) {
+      const auto& [at, leaf, dimension] = member;
+      return ShapeLeaves(at->shape())[leaf]->dimension(dimension) == 1;
     });
     std::optional<ReduceCase> candidate;
-    if (one) candidate = Dropper(reduction.best(), positions, number).Run();
+    if (one) candidate = Dropper(reduction.best(), *positions, number).Run();
     if (candidate && reduction.Try(*std::move(candidate), "drop a dimension")) {
       changed = true;
     } else {

@@ -199,6 +199,7 @@ bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   needed_ = std::move(needed);
   cost_ = cost;
   values_known_ = false;
+  links_ = {};
   ++progress_.accepted;
   progress_.instructions = cost[0];
   progress_.elements = cost[4];
@@ -244,6 +245,12 @@ bool Reduction::Run(bool (*step)(Reduction&)) {
     mode_ = Mode::kTry;
   } while (std::exchange(is_paused_, false) && !Expired());
   return changed;
+}
+
+std::shared_ptr<const Equivalence> Reduction::Links(LinkKind kind) {
+  std::shared_ptr<const Equivalence>& links = links_[static_cast<size_t>(kind)];
+  if (links == nullptr) links = std::make_shared<const Equivalence>(*best_.module, kind);
+  return links;
 }
 
 const std::vector<Literal>& Reduction::Values() {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/links/equivalence.h"
 #include "fuzz/reduce/reducer.h"
 
 namespace assay {
@@ -38,6 +40,10 @@ class Reduction {
   // Cleans the candidate (dead code, unused parameters, order), and makes it the best if it is
   // smaller, verifies, was not tried before and the predicate holds. False otherwise.
   bool Try(ReduceCase candidate, std::string_view step);
+
+  // What has to change together in the best case: found once per best case, and valid as long as
+  // the best case is the same.
+  std::shared_ptr<const Equivalence> Links(LinkKind kind);
 
   // The values of the entry's instructions on the best inputs, by instruction id: empty literals
   // where there is none. Computed once per best case; empty if there is no way to evaluate.
@@ -72,6 +78,7 @@ class Reduction {
   bool is_paused_ = false;                       // a candidate had no answer
   std::vector<Literal> values_;
   bool values_known_ = false;
+  std::array<std::shared_ptr<const Equivalence>, kLinkKinds> links_;
 };
 
 // One kind of simplification: proposes candidates as long as some are accepted. True if any was.

@@ -1,4 +1,5 @@
 // Steps that make dimensions smaller together with all that hangs on them.
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -10,39 +11,34 @@
 namespace assay {
 namespace {
 
-std::vector<int64_t> SizesOfClasses(const Equivalence& sizes) {
-  std::vector<int64_t> result(sizes.class_count(), 0);
-  sizes.ForEach([&](const Instruction* at, int64_t leaf, int64_t dimension, int64_t c) {
-    result[c] = ShapeLeaves(at->shape())[leaf]->dimension(dimension);
-  });
-  return result;
+int64_t SizeOfClass(const Equivalence& sizes, int64_t c) {
+  const auto& [at, leaf, dimension] = sizes.MembersOf(c)[0];
+  return ShapeLeaves(at->shape())[leaf]->dimension(dimension);
 }
 
 // Every dimension larger than `size` becomes `size`.
 bool ShrinkAll(Reduction& reduction, int64_t size) {
-  Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
+  const std::shared_ptr<const Equivalence> sizes = reduction.Links(LinkKind::kSizes);
   SizeByClass wanted;
-  std::vector<int64_t> current = SizesOfClasses(sizes);
-  for (size_t c = 0; c < current.size(); ++c) {
-    if (current[c] > size) wanted[static_cast<int64_t>(c)] = size;
+  for (int64_t c = 0; c < sizes->class_count(); ++c) {
+    if (SizeOfClass(*sizes, c) > size) wanted[c] = size;
   }
   if (wanted.empty()) return false;
-  std::optional<ReduceCase> candidate = Resize(reduction.best(), sizes, std::move(wanted));
+  std::optional<ReduceCase> candidate = Resize(reduction.best(), *sizes, std::move(wanted));
   return candidate && reduction.Try(*std::move(candidate), "shrink all dimensions");
 }
 
 // 0 where there is no such class.
-int64_t SizeOfClass(const Reduction& reduction, int64_t c) {
-  const Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
-  return c < sizes.class_count() ? SizesOfClasses(sizes)[static_cast<size_t>(c)] : 0;
+int64_t CurrentSize(Reduction& reduction, int64_t c) {
+  const std::shared_ptr<const Equivalence> sizes = reduction.Links(LinkKind::kSizes);
+  return c < sizes->class_count() ? SizeOfClass(*sizes, c) : 0;
 }
 
 bool ShrinkTo(Reduction& reduction, int64_t c, int64_t size) {
-  const Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
-  if (c >= sizes.class_count() || size < 1) return false;
-  if (size >= SizesOfClasses(sizes)[static_cast<size_t>(c)]) return false;
+  if (size < 1 || size >= CurrentSize(reduction, c)) return false;
+  const std::shared_ptr<const Equivalence> sizes = reduction.Links(LinkKind::kSizes);
   for (bool keep_end : {false, true}) {
-    std::optional<ReduceCase> candidate = Resize(reduction.best(), sizes, {{c, size}}, keep_end);
+    std::optional<ReduceCase> candidate = Resize(reduction.best(), *sizes, {{c, size}}, keep_end);
     if (candidate && reduction.Try(*std::move(candidate), "shrink a dimension")) return true;
   }
   return false;
@@ -50,7 +46,7 @@ bool ShrinkTo(Reduction& reduction, int64_t c, int64_t size) {
 
 // To a small size or a part of what it is.
 bool ShrinkFar(Reduction& reduction, int64_t c) {
-  const int64_t current = SizeOfClass(reduction, c);
+  const int64_t current = CurrentSize(reduction, c);
   for (int64_t size : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, current / 4, current / 2}) {
     if (ShrinkTo(reduction, c, size)) return true;
   }
@@ -60,7 +56,7 @@ bool ShrinkFar(Reduction& reduction, int64_t c) {
 // A bug that needs a size has a least one. If one less will do it is searched for by halving: step
 // by step it would take as many compilations as the dimension is long.
 bool ShrinkNear(Reduction& reduction, int64_t c) {
-  int64_t will_do = SizeOfClass(reduction, c) - 1, will_not = will_do / 2;
+  int64_t will_do = CurrentSize(reduction, c) - 1, will_not = will_do / 2;
   if (!ShrinkTo(reduction, c, will_do)) return false;
   while (will_do - will_not > 1 && !reduction.Expired()) {
     const int64_t middle = will_not + (will_do - will_not) / 2;
@@ -91,13 +87,13 @@ bool MergeFittedLeaves(Reduction& reduction) {
   constexpr int64_t kMostInstructions = 16;
   const Computation* entry = reduction.best().module->entry();
   if (entry->instruction_count() > kMostInstructions) return false;
-  const Equivalence sizes(*reduction.best().module, LinkKind::kSizes);
+  const std::shared_ptr<const Equivalence> sizes = reduction.Links(LinkKind::kSizes);
   for (const Instruction* leaf : *entry) {
     if (!IsLeaf(leaf)) continue;
     for (const Instruction* value : *entry) {
-      SizeByClass wanted = SizesToFit(sizes, leaf, value);
+      SizeByClass wanted = SizesToFit(*sizes, leaf, value);
       if (wanted.empty()) continue;
-      std::optional<ReduceCase> c = Resize(reduction.best(), sizes, std::move(wanted));
+      std::optional<ReduceCase> c = Resize(reduction.best(), *sizes, std::move(wanted));
       if (!c.has_value()) continue;
       Instruction* fitted = Counterpart(*c->module, leaf);
       Instruction* with = Counterpart(*c->module, value);
@@ -117,7 +113,7 @@ bool ShrinkEverything(Reduction& reduction) {
 
 bool ShrinkDimensions(Reduction& reduction) {
   bool changed = ShrinkEverything(reduction);
-  int64_t classes = Equivalence(*reduction.best().module, LinkKind::kSizes).class_count();
+  const int64_t classes = reduction.Links(LinkKind::kSizes)->class_count();
   for (int64_t c = 0; c < classes && !reduction.Expired(); ++c) {
     while (ShrinkFar(reduction, c)) changed = true;
     changed |= ShrinkNear(reduction, c);

@@ -1,6 +1,7 @@
 // Plainer element types: s32 for integers and, where the failure allows, for other numbers; f32 for
 // those; and truth values where that saves a constant.
 #include <cmath>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -44,11 +45,11 @@ Literal Retype(const Literal& literal, ElementType type) {
 ReduceCase WithType(const ReduceCase& best, const Equivalence& types, int64_t wanted,
                     ElementType type) {
   ReduceCase c = best.Clone();
-  types.ForEach([&](const Instruction* at, int64_t leaf, int64_t, int64_t class_number) {
-    if (class_number != wanted) return;
-    Instruction* changed = Counterpart(*c.module, at);
+  const Counterparts counterparts(*c.module, *best.module);
+  for (const auto& [at, leaf, dimension] : types.MembersOf(wanted)) {
+    Instruction* changed = counterparts.Of(at);
     Shape* shape = MutableLeaves(changed->mutable_shape())[leaf];
-    if (!shape->IsArray()) return;
+    if (!shape->IsArray()) continue;
     shape->set_element_type(type);
     if (changed->literal() != nullptr) {
       changed->set_literal(std::make_shared<const Literal>(Retype(*changed->literal(), type)));
@@ -57,7 +58,7 @@ ReduceCase WithType(const ReduceCase& best, const Equivalence& types, int64_t wa
       Literal& input = c.inputs[at->parameter_number()];
       input = Retype(input, type);
     }
-  });
+  }
   return c;
 }
 
@@ -114,13 +115,12 @@ std::set<int64_t> TruthClasses(const Module& module, const Equivalence& types) {
 bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
   std::vector<const Instruction*> parameters;  // of called computations
   std::vector<const Instruction*> iotas;
-  types.ForEach([&](const Instruction* at, int64_t, int64_t, int64_t class_number) {
-    if (class_number != number) return;
+  for (const auto& [at, leaf, dimension] : types.MembersOf(number)) {
     if (at->opcode() == Opcode::kIota) iotas.push_back(at);
-    if (at->opcode() != Opcode::kParameter) return;
+    if (at->opcode() != Opcode::kParameter) continue;
     const bool is_called = at->parent() != reduction.best().module->entry();
     if (is_called && HasTruth(*at->parent())) parameters.push_back(at);
-  });
+  }
   for (const Instruction* parameter : parameters) {
     ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
     for (const Instruction* iota : iotas) BroadcastInstead(Counterpart(*c.module, iota));
@@ -157,10 +157,9 @@ void DrawTruth(ReduceCase& reduce_case, uint64_t seed) {
 // drawn.
 bool SelectsTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
   const Instruction* at = nullptr;
-  types.ForEach([&](const Instruction* instruction, int64_t, int64_t, int64_t class_number) {
-    if (class_number == number && instruction->opcode() == Opcode::kSelectAndScatter)
-      at = instruction;
-  });
+  for (const auto& [member, leaf, dimension] : types.MembersOf(number)) {
+    if (member->opcode() == Opcode::kSelectAndScatter) at = member;
+  }
   if (at == nullptr) return false;
   constexpr uint64_t kDraws = 6;  // the first is what numbers become
   for (uint64_t draw = 0; draw < 2 * kDraws; ++draw) {
@@ -183,11 +182,10 @@ bool SelectsTruth(Reduction& reduction, const Equivalence& types, int64_t number
 ElementType TypeOf(const Equivalence& types, int64_t number) {
   ElementType current = ElementType::kInvalid;
   bool is_in_tuple = false;  // of a constant
-  types.ForEach([&](const Instruction* at, int64_t leaf, int64_t, int64_t class_number) {
-    if (class_number != number) return;
+  for (const auto& [at, leaf, dimension] : types.MembersOf(number)) {
     current = ShapeLeaves(at->shape())[leaf]->element_type();
     is_in_tuple |= at->literal() != nullptr && at->shape().IsTuple();
-  });
+  }
   const bool is_number = IsInteger(current) || IsFloat(current) || IsComplex(current);
   return is_number && !is_in_tuple ? current : ElementType::kInvalid;
 }
@@ -197,10 +195,10 @@ ElementType TypeOf(const Equivalence& types, int64_t number) {
 bool NumbersToTruth(Reduction& reduction) {
   bool changed = false;
   for (bool again = true; again && !reduction.Expired(); changed |= again) {
-    const Equivalence types(*reduction.best().module, LinkKind::kTypes);
-    again = absl::c_any_of(TruthClasses(*reduction.best().module, types), [&](int64_t number) {
-      return TypeOf(types, number) != ElementType::kInvalid &&
-             (BecomesTruth(reduction, types, number) || SelectsTruth(reduction, types, number));
+    const std::shared_ptr<const Equivalence> types = reduction.Links(LinkKind::kTypes);
+    again = absl::c_any_of(TruthClasses(*reduction.best().module, *types), [&](int64_t number) {
+      return TypeOf(*types, number) != ElementType::kInvalid &&
+             (BecomesTruth(reduction, *types, number) || SelectsTruth(reduction, *types, number));
     });
   }
   return changed;
@@ -209,13 +207,13 @@ bool NumbersToTruth(Reduction& reduction) {
 bool SimplifyTypes(Reduction& reduction) {
   bool changed = false;
   for (int64_t number = 0;; ++number) {
-    Equivalence types(*reduction.best().module, LinkKind::kTypes);
-    if (number >= types.class_count() || reduction.Expired()) return changed;
-    const ElementType current = TypeOf(types, number);
+    const std::shared_ptr<const Equivalence> types = reduction.Links(LinkKind::kTypes);
+    if (number >= types->class_count() || reduction.Expired()) return changed;
+    const ElementType current = TypeOf(*types, number);
     if (current == ElementType::kInvalid) continue;
     for (ElementType type : {ElementType::kS32, ElementType::kF32}) {
       if (type == current || (type == ElementType::kF32 && IsInteger(current))) continue;
-      if (reduction.Try(WithType(reduction.best(), types, number, type), "plainer type")) {
+      if (reduction.Try(WithType(reduction.best(), *types, number, type), "plainer type")) {
         changed = true;
         break;
       }

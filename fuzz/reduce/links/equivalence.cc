@@ -77,6 +77,16 @@ Equivalence::Equivalence(const Module& module, LinkKind kind) : kind_(kind) {
     if (classes_[root] < 0) classes_[root] = class_count_++;
     classes_[i] = classes_[root];
   }
+  CollectMembers();
+}
+
+void Equivalence::CollectMembers() {
+  first_member_.assign(static_cast<size_t>(class_count_) + 1, 0);
+  for (int64_t c : classes_) ++first_member_[c + 1];
+  for (int64_t c = 0; c < class_count_; ++c) first_member_[c + 1] += first_member_[c];
+  std::vector<int64_t> next = first_member_;
+  members_.resize(variables_.size());
+  for (size_t i = 0; i < variables_.size(); ++i) members_[next[classes_[i]]++] = variables_[i];
 }
 
 int64_t Equivalence::ClassOf(const Instruction* at, int64_t leaf, int64_t dimension) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
 #include "spec/ir/module.h"
 
 namespace assay {
@@ -15,6 +16,7 @@ enum class LinkKind : uint8_t {
   kPositions,  // dimensions that correspond even when sizes differ, e.g. across slice and pad
   kTypes,      // element types of leaves that must be equal
 };
+inline constexpr size_t kLinkKinds = 3;
 
 // A variable per (instruction, leaf array of its shape, dimension), or per (instruction, leaf) for
 // types, in classes. Links follow the ops' rules where Assay knows them; a missing link only makes
@@ -28,24 +30,22 @@ class Equivalence {
   int64_t ClassOf(const Instruction* at, int64_t leaf, int64_t dimension = 0) const;
   int64_t class_count() const { return class_count_; }
 
-  // Calls visit(instruction, leaf, dimension, class) for all variables in order.
-  template <typename Visit>
-  void ForEach(const Visit& visit) const {
-    for (const Variable& v : variables_)
-      visit(v.instruction, v.leaf, v.dimension, ClassAt(&v - variables_.data()));
-  }
-
- private:
   struct Variable {
     const Instruction* instruction;
     int64_t leaf, dimension;
   };
+  // The variables of a class, in the order of the module; there is at least one.
+  absl::Span<const Variable> MembersOf(int64_t class_number) const {
+    return absl::MakeConstSpan(members_).subspan(
+        first_member_[class_number], first_member_[class_number + 1] - first_member_[class_number]);
+  }
+
+ private:
   struct Place {  // of an instruction's variables
     int64_t first = 0;
     std::vector<int64_t> leaf_offset;  // of each leaf, and one past the last
   };
 
-  int64_t ClassAt(int64_t variable) const { return classes_[variable]; }
   int64_t Root(int64_t variable);
   void Join(int64_t a, int64_t b);
   void JoinLeaf(const Instruction* a, int64_t leaf_a, const Instruction* b, int64_t leaf_b);
@@ -55,6 +55,7 @@ class Equivalence {
                 absl::Span<const int64_t> dims_b);
   // All leaves of b with those of a from `first` on.
   void JoinLeaves(const Instruction* a, int64_t first, const Instruction* b);
+  void CollectMembers();
   void Link(const Instruction* at);
   void LinkFlow(const Instruction* at);
   void LinkSizes(const Instruction* at);
@@ -78,6 +79,8 @@ class Equivalence {
   std::vector<int64_t> parent_;
   std::vector<int64_t> classes_;
   int64_t class_count_ = 0;
+  std::vector<Variable> members_;      // by class
+  std::vector<int64_t> first_member_;  // of each class, and one past the last
 };
 
 // The leaves of a shape, depth first, to change in place.
