@@ -19,53 +19,60 @@ int64_t PaddedSize(int64_t size, const PaddingDim& padding) {
       size + std::max<int64_t>(size - 1, 0) * padding.interior + padding.low + padding.high, 0);
 }
 
-bool TryField(Reduction& reduction, const Instruction* at, int64_t d, Field field, bool follow) {
-  ReduceCase c = reduction.best().Clone();
-  Instruction* changed = Counterpart(*c.module, at);
-  int64_t operand = at->operand(0)->shape().dimension(d), result = at->shape().dimension(d);
-  if (field == Field::kSliceStart || field == Field::kSliceStride) {
-    auto& range =
-        std::get<std::vector<SliceRange>>(*changed->mutable_attributes().Find(Attr::kSlice))[d];
-    SliceRange old = range;
-    if (field == Field::kSliceStart) {
-      range.limit -= range.start;
-      range.start = 0;
-    } else {
-      range.stride = 1;
-      range.limit = range.start + result;
-    }
-    return !follow && !(old == range) && range.limit <= operand &&
-           reduction.Try(std::move(c), "plain slice");
+bool TrySlice(Reduction& reduction, const Instruction* at, int64_t d, Field field) {
+  const int64_t operand = at->operand(0)->shape().dimension(d), result = at->shape().dimension(d);
+  SliceRange range = at->attributes().SliceRanges(Attr::kSlice)[d];
+  const SliceRange old = range;
+  if (field == Field::kSliceStart) {
+    range.limit -= range.start;
+    range.start = 0;
+  } else {
+    range.stride = 1;
+    range.limit = range.start + result;
   }
-  auto& padding =
-      std::get<std::vector<PaddingDim>>(*changed->mutable_attributes().Find(Attr::kPadding))[d];
-  PaddingDim old = padding;
+  if (old == range || range.limit > operand || !reduction.Wants()) return false;
+  ReduceCase c = reduction.best().Clone();
+  Attributes& attributes = Counterpart(*c.module, at)->mutable_attributes();
+  std::get<std::vector<SliceRange>>(*attributes.Find(Attr::kSlice))[d] = range;
+  return reduction.Try(std::move(c), "plain slice");
+}
+
+// The result keeps its size, or the sizes of what uses the pad follow.
+bool TryPad(Reduction& reduction, const Instruction* at, int64_t d, Field field, bool follow) {
+  const int64_t operand = at->operand(0)->shape().dimension(d), result = at->shape().dimension(d);
+  PaddingDim padding = at->attributes().Padding(Attr::kPadding)[d];
+  const PaddingDim old = padding;
   if (field == Field::kPadLow) padding.low = 0;
   if (field == Field::kPadHigh) padding.high = 0;
   if (field == Field::kPadInterior) padding.interior = 0;
-  if (padding == old) return false;
-  if (!follow) {
-    if (field == Field::kPadHigh) return false;
-    padding.high += result - PaddedSize(operand, padding);
-    return reduction.Try(std::move(c), "plain pad");
-  }
-  // The sizes of what uses the pad follow. Resize computes `high` from the sizes, so that it comes
-  // out as set here.
-  Equivalence sizes(*c.module, LinkKind::kSizes);
-  std::optional<ReduceCase> resized =
-      Resize(c, sizes, {{sizes.ClassOf(changed, 0, d), PaddedSize(operand, padding)}});
+  if (padding == old || (!follow && field == Field::kPadHigh)) return false;
+  const int64_t size = PaddedSize(operand, padding);
+  if (!follow) padding.high += result - size;
+  if (!reduction.Wants()) return false;
+  ReduceCase c = reduction.best().Clone();
+  Instruction* changed = Counterpart(*c.module, at);
+  std::get<std::vector<PaddingDim>>(*changed->mutable_attributes().Find(Attr::kPadding))[d] =
+      padding;
+  if (!follow) return reduction.Try(std::move(c), "plain pad");
+  // Resize computes `high` from the sizes, so that it comes out as set here.
+  const Equivalence sizes(*c.module, LinkKind::kSizes);
+  std::optional<ReduceCase> resized = Resize(c, sizes, {{sizes.ClassOf(changed, 0, d), size}});
   return resized && reduction.Try(*std::move(resized), "plain pad");
 }
 
 bool TryFields(Reduction& reduction, const Instruction* at) {
-  bool slice = at->opcode() == Opcode::kSlice, pad = at->opcode() == Opcode::kPad;
-  if (!slice && !pad) return false;
-  auto fields = slice ? std::vector<Field>{Field::kSliceStart, Field::kSliceStride}
-                      : std::vector<Field>{Field::kPadInterior, Field::kPadLow, Field::kPadHigh};
+  const bool is_slice = at->opcode() == Opcode::kSlice;
+  if (!is_slice && at->opcode() != Opcode::kPad) return false;
   for (int64_t d = 0; d < at->shape().rank(); ++d) {
-    for (Field field : fields) {
-      for (bool follow : {true, false}) {
-        if (TryField(reduction, at, d, field, follow)) return true;
+    if (is_slice && (TrySlice(reduction, at, d, Field::kSliceStart) ||
+                     TrySlice(reduction, at, d, Field::kSliceStride))) {
+      return true;
+    }
+    for (Field field : {Field::kPadInterior, Field::kPadLow, Field::kPadHigh}) {
+      if (is_slice) break;
+      if (TryPad(reduction, at, d, field, /*follow=*/true) ||
+          TryPad(reduction, at, d, field, /*follow=*/false)) {
+        return true;
       }
     }
   }
@@ -113,6 +120,7 @@ struct MovingWindow {
 // With another window over an operand of that size, of which the end is kept or the beginning.
 bool TryWindow(Reduction& reduction, const MovingWindow& old, const WindowDim& now, int64_t size,
                bool keep_end = false) {
+  if (!reduction.Wants()) return false;
   ReduceCase c = reduction.best().Clone();
   Instruction* changed = Counterpart(*c.module, old.at);
   std::get<std::vector<WindowDim>>(*changed->mutable_attributes().Find(Attr::kWindow))[old.number] =
@@ -174,7 +182,7 @@ bool TryOneGroup(Reduction& reduction, const Instruction* at) {
   if (at->opcode() != Opcode::kConvolution) return false;
   for (Attr groups : {Attr::kFeatureGroupCount, Attr::kBatchGroupCount}) {
     const int64_t count = at->attributes().Integer(groups, 1);
-    if (count <= 1) continue;
+    if (count <= 1 || !reduction.Wants()) continue;
     ReduceCase c = reduction.best().Clone();
     Instruction* changed = Counterpart(*c.module, at);
     changed->mutable_attributes().Remove(groups);
@@ -196,6 +204,7 @@ bool TryDefaults(Reduction& reduction, const Instruction* at) {
   if (at->opcode() == Opcode::kCustomCall) return false;  // whose attributes its target reads
   for (const AttrSpec& spec : Info(at->opcode()).attributes) {
     if (spec.presence != AttrSpec::kOptional || !at->attributes().Has(spec.attr)) continue;
+    if (!reduction.Wants()) continue;
     ReduceCase c = reduction.best().Clone();
     Counterpart(*c.module, at)->mutable_attributes().Remove(spec.attr);
     if (reduction.Try(std::move(c), "attribute left out")) return true;

@@ -348,6 +348,7 @@ bool LiftCallee(Reduction& reduction) {
   const Computation* entry = reduction.best().module->entry();
   for (const Instruction* at : entry->PostOrder()) {
     for (size_t k = 0; k < at->callees().size(); ++k) {
+      if (!reduction.Wants()) continue;
       ReduceCase c = reduction.best().Clone();
       Instruction* call = Counterpart(*c.module, at);
       std::vector<Instruction*> arguments = ArgumentsFor(c, call, k);
@@ -371,6 +372,7 @@ bool RetargetElements(Reduction& reduction) {
       if (at->opcode() != Opcode::kGetTupleElement) continue;
       for (int64_t index = 0; index < at->tuple_index(); ++index) {
         if (!(at->operand(0)->shape().elements()[index] == at->shape())) continue;
+        if (!reduction.Wants()) continue;
         ReduceCase c = reduction.best().Clone();
         Counterpart(*c.module, at)->mutable_attributes().Set(Attr::kIndex, AttrValue(index));
         if (reduction.Try(std::move(c), "retarget an element")) {
@@ -393,6 +395,7 @@ bool InlineCalls(Reduction& reduction) {
       const int64_t forms = InlineForms(at);  // `at` is gone once something was accepted
       bool accepted = false;
       for (int64_t form = 0; form < forms && !accepted; ++form) {
+        if (!reduction.Wants()) continue;
         ReduceCase c = reduction.best().Clone();
         if (!InlineForm(Counterpart(*c.module, at), form)) continue;
         // The inlined body may be longer than the call, but a call is gone. Try's order counts
@@ -411,7 +414,7 @@ bool InlineSharedCallees(Reduction& reduction) {
   for (size_t k = 0; k < reduction.best().module->computations().size() && !reduction.Expired();) {
     const Computation* callee = reduction.best().module->computations()[k];
     bool accepted = false;
-    if (reduction.best().module->Callers(callee).size() > 1) {
+    if (reduction.best().module->Callers(callee).size() > 1 && reduction.Wants()) {
       ReduceCase c = reduction.best().Clone();
       accepted = InlineAll(Counterpart(*c.module, callee)) &&
                  reduction.Try(std::move(c), "inline all calls");
@@ -434,6 +437,7 @@ bool MergeComputations(Reduction& reduction) {
       if (a == b || computations()[a] == entry || computations()[b] == entry) continue;
       if (!AreAlike(*computations()[a], *computations()[b])) continue;
       if (++others > kMostOthers || reduction.Expired()) break;
+      if (!reduction.Wants()) continue;
       ReduceCase c = reduction.best().Clone();
       CallInstead(Counterpart(*c.module, computations()[a]),
                   Counterpart(*c.module, computations()[b]));
@@ -457,7 +461,7 @@ bool ReadElements(Reduction& reduction) {
       }
       const std::vector<Shape>& elements = computation->parameter(0)->shape().elements();
       for (size_t e = 0; e < elements.size(); ++e) {
-        if (!Compatible(elements[e], at->shape())) continue;
+        if (!Compatible(elements[e], at->shape()) || !reduction.Wants()) continue;
         ReduceCase c = reduction.best().Clone();
         Instruction* target = Counterpart(*c.module, at);
         Instruction* parameter = target->parent()->parameter(0);
@@ -524,6 +528,7 @@ bool PruneBranches(Reduction& reduction) {
         const int64_t elements =
             taken.IsTuple() ? static_cast<int64_t>(taken.elements().size()) : 0;
         for (int64_t element = elements; element-- > -1;) {
+          if (!reduction.Wants()) continue;
           ReduceCase c = reduction.best().Clone();
           if (!PruneBranch(Counterpart(*c.module, at), b, element)) continue;
           // The best case has changed under the iterators: the next round goes on.
@@ -547,6 +552,7 @@ bool SimplifyCallees(Reduction& reduction) {
       const Instruction* at = *std::next(computation->begin(), i);
       if (IsLeaf(at) || !at->shape().IsArray() || at->shape().ElementCount() > 4096) continue;
       for (int64_t value : {0, 1}) {
+        if (!reduction.Wants()) continue;
         ReduceCase c = reduction.best().Clone();
         Instruction* target = Counterpart(*c.module, at);
         Instruction* splat = target->parent()->AddConstant(Splat(target->shape(), value));

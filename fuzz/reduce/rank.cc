@@ -219,7 +219,7 @@ bool DropDimensions(Reduction& reduction) {
       return ShapeLeaves(at->shape())[leaf]->dimension(dimension) == 1;
     });
     std::optional<ReduceCase> candidate;
-    if (one) candidate = Dropper(reduction.best(), *positions, number).Run();
+    if (one && reduction.Wants()) candidate = Dropper(reduction.best(), *positions, number).Run();
     if (candidate && reduction.Try(*std::move(candidate), "drop a dimension")) {
       changed = true;
     } else {

@@ -153,6 +153,13 @@ bool Reduction::Expired() const {
          Now() - start_ >= options_.seconds || InterruptRequested();
 }
 
+bool Reduction::Wants() {
+  if (Expired()) return false;
+  if (!is_counting_) return true;
+  if (mode_ == Mode::kApply) refused_ = std::max(refused_, position_);
+  return ++position_ > refused_;
+}
+
 // A copy of what nothing reads, from a body that is taken in, has another name.
 void Reduction::AddNewDead(const ReduceCase& candidate,
                            absl::flat_hash_set<std::string>& needed) const {
@@ -200,6 +207,7 @@ bool Reduction::Try(ReduceCase candidate, std::string_view step) {
   cost_ = cost;
   values_known_ = false;
   links_ = {};
+  is_counting_ = false;
   ++progress_.accepted;
   progress_.instructions = cost[0];
   progress_.elements = cost[4];
@@ -232,18 +240,27 @@ void Reduction::AskAboutProposals() {
   proposals_.clear();
 }
 
+bool Reduction::RunOnce(bool (*step)(Reduction&), Mode mode) {
+  mode_ = mode;
+  position_ = 0;
+  const bool changed = step(*this);
+  mode_ = Mode::kTry;
+  return changed;
+}
+
 bool Reduction::Run(bool (*step)(Reduction&)) {
   if (options_.jobs <= 1) return step(*this);
   bool changed = false;
+  refused_ = 0;
   do {
-    mode_ = Mode::kPropose;
-    step(*this);
+    is_counting_ = true;
+    RunOnce(step, Mode::kPropose);
     AskAboutProposals();
-    mode_ = Mode::kApply;
     is_paused_ = false;
-    changed |= step(*this);
-    mode_ = Mode::kTry;
+    changed |= RunOnce(step, Mode::kApply);
+    if (!is_counting_) refused_ = 0;
   } while (std::exchange(is_paused_, false) && !Expired());
+  is_counting_ = false;
   return changed;
 }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <csignal>
 
+#include "fuzz/generator/generate.h"
 #include "fuzz/reduce/command_predicate.h"
 #include "fuzz/reduce/testing/reducing.h"
 #include "gtest/gtest.h"
+#include "spec/base/strings.h"
 
 namespace assay {
 namespace {
@@ -143,6 +145,48 @@ TEST(Reduce, OnSeveralCoresAlike) {
   EXPECT_EQ(told, result->progress.accepted);
   EXPECT_LE(result->reduced.module->InstructionCount(), 4);
   EXPECT_TRUE(HasNestedDynamicSlices(*result->reduced.module, result->reduced.inputs));
+}
+
+// What a step made of a best case in one run it need not make in the next, and nothing else is
+// left out: several processes find exactly what one does.
+TEST(Reduce, SeveralCoresFindTheSame) {
+  for (uint64_t i = 0; i < 24; ++i) {
+    const Case made = GenerateCase(78, i);
+    const Opcode wanted = (*made.module->entry()->begin())->opcode();
+    int64_t fewest = 1 + static_cast<int64_t>(i % 3);  // of them, so that some steps are refused
+    const auto needs = [wanted, fewest](const Module& module, const std::vector<Literal>&) {
+      int64_t count = 0;
+      AnyInstruction(module, [&](const Instruction& at) {
+        count += at.opcode() == wanted || at.operand_count() > 1;
+        return false;
+      });
+      return count >= fewest;
+    };
+    std::vector<std::string> texts;
+    for (int jobs : {1, 2}) {
+      ReduceOptions options;
+      options.jobs = jobs;
+      const absl::StatusOr<ReduceResult> result = Reduce(*made.module, made.inputs, needs, options);
+      texts.emplace_back(result.ok() ? WriteModule(*result->reduced.module, WriteOptions::Short())
+                                     : std::string(result.status().message()));
+    }
+    EXPECT_EQ(texts[0], texts[1]) << i;
+  }
+}
+
+// A long program is cut in halves, not tried from its beginning on.
+TEST(Reduce, LongProgramsLoseHalves) {
+  constexpr int64_t kLength = 3000;
+  std::string text = "HloModule long\nENTRY e {\n  x0 = f32[2] parameter(0)\n";
+  for (int64_t i = 1; i <= kLength; ++i) {
+    StrAppend(&text, "  x", i, " = f32[2] ", i == 1000 ? "sqrt" : "negate", "(x", i - 1, ")\n");
+  }
+  StrAppend(&text, "  ROOT y = f32[2] exponential(x", kLength, ")\n}\n");
+  const Outcome outcome = ReduceText(text, [](const Module& module, const std::vector<Literal>&) {
+    return HasOpcode(module, Opcode::kSqrt);
+  });
+  EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 2) << outcome.text;
+  EXPECT_LE(outcome.result.progress.probes, 60) << outcome.text;
 }
 
 // A command is asked about files that read back, and one that hangs says no.

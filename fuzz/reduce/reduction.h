@@ -37,6 +37,11 @@ class Reduction {
   // With several jobs it is run on trial first, to see what it will propose.
   bool Run(bool (*step)(Reduction&));
 
+  // Steps ask before they make a candidate, since a copy costs as much as the program is long:
+  // false where nothing more is wanted, and where the step would make what it made of the same best
+  // case before, and what was refused.
+  bool Wants();
+
   // Cleans the candidate (dead code, unused parameters, order), and makes it the best if it is
   // smaller, verifies, was not tried before and the predicate holds. False otherwise.
   bool Try(ReduceCase candidate, std::string_view step);
@@ -55,6 +60,7 @@ class Reduction {
     kPropose,  // candidates are only collected
     kApply,    // answers are there; at the first candidate without one the step ends
   };
+  bool RunOnce(bool (*step)(Reduction&), Mode mode);
   bool Holds(const ReduceCase& candidate, uint64_t hash);
   void AskAboutProposals();
   // Adds to `needed` the names of those in the candidate that nothing reads and that are new.
@@ -76,6 +82,9 @@ class Reduction {
   std::vector<Proposal> proposals_;              // of the trial run
   absl::flat_hash_map<uint64_t, bool> answers_;  // by the hash of the candidate
   bool is_paused_ = false;                       // a candidate had no answer
+  // Runs of a step on the same best case make the same candidates in the same order.
+  int64_t position_ = 0, refused_ = 0;  // in it: of the next candidate; of the last that is known
+  bool is_counting_ = false;            // false once the step has changed the best case
   std::vector<Literal> values_;
   bool values_known_ = false;
   std::array<std::shared_ptr<const Equivalence>, kLinkKinds> links_;

@@ -23,7 +23,7 @@ bool ShrinkAll(Reduction& reduction, int64_t size) {
   for (int64_t c = 0; c < sizes->class_count(); ++c) {
     if (SizeOfClass(*sizes, c) > size) wanted[c] = size;
   }
-  if (wanted.empty()) return false;
+  if (wanted.empty() || !reduction.Wants()) return false;
   std::optional<ReduceCase> candidate = Resize(reduction.best(), *sizes, std::move(wanted));
   return candidate && reduction.Try(*std::move(candidate), "shrink all dimensions");
 }
@@ -38,6 +38,7 @@ bool ShrinkTo(Reduction& reduction, int64_t c, int64_t size) {
   if (size < 1 || size >= CurrentSize(reduction, c)) return false;
   const std::shared_ptr<const Equivalence> sizes = reduction.Links(LinkKind::kSizes);
   for (bool keep_end : {false, true}) {
+    if (!reduction.Wants()) continue;
     std::optional<ReduceCase> candidate = Resize(reduction.best(), *sizes, {{c, size}}, keep_end);
     if (candidate && reduction.Try(*std::move(candidate), "shrink a dimension")) return true;
   }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reduction.h"
 
@@ -51,6 +52,77 @@ ReduceCase WithOutputs(const ReduceCase& best, const std::vector<bool>& keep) {
 
 bool IsTupleOp(const Instruction* at) { return at->opcode() == Opcode::kTuple; }
 
+const Instruction* EntryRoot(const Reduction& reduction) {
+  return reduction.best().module->entry()->root();
+}
+
+// Takes halves, quarters, ... of the result away, down to `least` outputs at once.
+bool DropOutputsFrom(Reduction& reduction, int64_t least) {
+  bool changed = false;
+  if (!IsTupleOp(EntryRoot(reduction))) return false;
+  const auto count = [&reduction] { return EntryRoot(reduction)->operand_count(); };
+  for (int64_t chunk = count() / 2; chunk >= least; chunk /= 2) {
+    for (int64_t at = 0; at < count() && count() > 1;) {
+      std::vector<bool> keep(count(), true);
+      std::fill_n(keep.begin() + at, std::min<int64_t>(chunk, keep.size() - at), false);
+      if (reduction.Wants() && reduction.Try(WithOutputs(reduction.best(), keep), "drop outputs")) {
+        changed = true;
+      } else {
+        at += chunk;
+      }
+    }
+  }
+  return changed;
+}
+
+// The value in place of what computes it.
+bool TryValue(Reduction& reduction, const Instruction* at, const Literal& value, bool as_input) {
+  if (!reduction.Wants()) return false;
+  ReduceCase c = reduction.best().Clone();
+  Instruction* target = Counterpart(*c.module, at);
+  Instruction* leaf = as_input ? AddInput(c, value) : c.module->entry()->AddConstant(value);
+  return Substitute(target, leaf) &&
+         reduction.Try(std::move(c), as_input ? "value as parameter" : "value as constant");
+}
+
+// Any value of its shape will do for a leaf, an earlier leaf or something computed.
+bool BecomesAnother(Reduction& reduction, const Instruction* leaf,
+                    absl::Span<Instruction* const> order) {
+  // Of a long program each leaf is tried with so many others.
+  constexpr size_t kLong = 256;
+  constexpr int kMostOthers = 16;
+  int others = 0;
+  bool is_behind = false;  // `at` comes after the leaf
+  for (const Instruction* at : order) {
+    is_behind |= at == leaf;
+    if (at == leaf || !Compatible(leaf->shape(), at->shape())) continue;
+    // A constant may be what is needed, whatever the other is.
+    if (IsLeaf(at) && is_behind && at->literal() == nullptr) continue;
+    if (order.size() > kLong && ++others > kMostOthers) return false;
+    if (!reduction.Wants()) continue;
+    ReduceCase c = reduction.best().Clone();
+    Instruction* from = Counterpart(*c.module, leaf);
+    if (Substitute(from, Counterpart(*c.module, at)) &&
+        reduction.Try(std::move(c), "merge leaves")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// In a long program half of what computes the root goes at once, or a quarter, ...: most failures
+// that show at one value show at those behind it.
+bool HalveBeforeRoot(Reduction& reduction, absl::Span<const Instruction* const> roots) {
+  constexpr size_t kLong = 32;
+  if (roots.size() < kLong) return false;
+  for (size_t first = 0; first < roots.size(); first += (roots.size() - first + 1) / 2) {
+    const size_t middle = first + (roots.size() - first) / 2;
+    if (!reduction.Wants()) continue;
+    if (reduction.Try(WithRoot(reduction.best(), roots[middle]), "earlier root")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool DropHeader(Reduction& reduction) {
@@ -68,26 +140,19 @@ bool DropHeader(Reduction& reduction) {
 }
 
 bool DropOutputs(Reduction& reduction) {
-  bool changed = false;
-  const auto root = [&reduction] { return reduction.best().module->entry()->root(); };
+  // Of a gradient's hundreds most go at once.
+  constexpr int64_t kMany = 16;
+  const bool is_many =
+      IsTupleOp(EntryRoot(reduction)) && EntryRoot(reduction)->operand_count() > kMany;
+  const bool changed = is_many && DropOutputsFrom(reduction, kMany / 2);
   // One output alone, not even a tuple.
-  for (int64_t i = 0; IsTupleOp(root()) && i < root()->operand_count(); ++i) {
-    if (reduction.Try(WithRoot(reduction.best(), root()->operand(i)), "one output")) return true;
+  for (int64_t i = 0; IsTupleOp(EntryRoot(reduction)) && i < EntryRoot(reduction)->operand_count();
+       ++i) {
+    if (!reduction.Wants()) continue;
+    const Instruction* output = EntryRoot(reduction)->operand(i);
+    if (reduction.Try(WithRoot(reduction.best(), output), "one output")) return true;
   }
-  // Otherwise halves, quarters, ... of the tuple away.
-  if (!IsTupleOp(root())) return changed;
-  for (int64_t chunk = root()->operand_count() / 2; chunk >= 1; chunk /= 2) {
-    for (int64_t at = 0; at < root()->operand_count() && root()->operand_count() > 1;) {
-      std::vector<bool> keep(root()->operand_count(), true);
-      std::fill_n(keep.begin() + at, std::min<int64_t>(chunk, keep.size() - at), false);
-      if (reduction.Try(WithOutputs(reduction.best(), keep), "drop outputs")) {
-        changed = true;
-      } else {
-        at += chunk;
-      }
-    }
-  }
-  return changed;
+  return DropOutputsFrom(reduction, 1) || changed;
 }
 
 // Nothing reads them, and they stay only because they are more than their value: draws of random
@@ -106,6 +171,7 @@ bool DropEffects(Reduction& reduction) {
       }
     }
     for (size_t i = unread.size(); i-- > 0 && !again;) {
+      if (!reduction.Wants()) continue;
       ReduceCase c = reduction.best().Clone();
       Instruction* at = Counterpart(*c.module, unread[i]);
       at->parent()->Remove(at);
@@ -117,11 +183,15 @@ bool DropEffects(Reduction& reduction) {
 }
 
 bool EarlierRoot(Reduction& reduction) {
-  const Computation* entry = reduction.best().module->entry();
-  for (const Instruction* at : entry->PostOrder()) {
+  std::vector<const Instruction*> roots;
+  for (const Instruction* at : reduction.best().module->entry()->PostOrder()) {
     // A constant may be read wrong.
     const bool is_given = at->opcode() == Opcode::kParameter;
-    if (at == entry->root() || !at->shape().IsArray() || is_given) continue;
+    if (at != EntryRoot(reduction) && at->shape().IsArray() && !is_given) roots.push_back(at);
+  }
+  if (HalveBeforeRoot(reduction, roots)) return true;
+  for (const Instruction* at : roots) {
+    if (!reduction.Wants()) continue;
     if (reduction.Try(WithRoot(reduction.best(), at), "earlier root")) return true;
   }
   return false;
@@ -159,7 +229,7 @@ bool OutputsByOperands(Reduction& reduction) {
   for (int64_t i = 0; i < root->operand_count(); ++i) {
     const Instruction* output = root->operand(i);
     for (int64_t o = 0; o < output->operand_count(); ++o) {
-      if (!output->operand(o)->shape().IsArray()) continue;
+      if (!output->operand(o)->shape().IsArray() || !reduction.Wants()) continue;
       ReduceCase c = reduction.best().Clone();
       const auto now = c.module->entry()->root()->operands();
       std::vector<Instruction*> outputs(now.begin(), now.end());
@@ -188,18 +258,10 @@ bool CutOperands(Reduction& reduction) {
     }
     if (!value) continue;
     value->set_layout(at->shape().layout());
-    ReduceCase c = reduction.best().Clone();
-    Instruction* target = Counterpart(*c.module, at);
-    if (Substitute(target, AddInput(c, *value)) &&
-        reduction.Try(std::move(c), "value as parameter")) {
+    if (TryValue(reduction, at, *value, /*as_input=*/true)) {
       changed = true;
-      continue;
-    }
-    if (value->element_count() > kMaxConstantElements) continue;
-    c = reduction.best().Clone();
-    target = Counterpart(*c.module, at);
-    if (Substitute(target, c.module->entry()->AddConstant(*std::move(value)))) {
-      changed |= reduction.Try(std::move(c), "value as constant");
+    } else if (value->element_count() <= kMaxConstantElements) {
+      changed |= TryValue(reduction, at, *value, /*as_input=*/false);
     }
   }
   return changed;
@@ -241,7 +303,7 @@ bool ReplaceByOperand(Reduction& reduction) {
       i = std::min<int64_t>(i, static_cast<int64_t>(order.size()) - 1);
       const Instruction* at = order[i];
       for (int64_t o = 0; o < at->operand_count(); ++o) {
-        if (!Compatible(at->shape(), at->operand(o)->shape())) continue;
+        if (!Compatible(at->shape(), at->operand(o)->shape()) || !reduction.Wants()) continue;
         ReduceCase c = reduction.best().Clone();
         Instruction* target = Counterpart(*c.module, at);
         if (!Substitute(target, target->operand(o))) continue;
@@ -267,7 +329,7 @@ bool PlainerOperation(Reduction& reduction) {
       bool number = IsInteger(type) || IsFloat(type);
       if (IsLeaf(at) || at->operand_count() < 2 || !(number || IsPred(type))) continue;
       for (int64_t o = 0; o < at->operand_count(); ++o) {
-        if (!(at->operand(o)->shape() == at->shape())) continue;
+        if (!(at->operand(o)->shape() == at->shape()) || !reduction.Wants()) continue;
         ReduceCase c = reduction.best().Clone();
         Instruction* target = Counterpart(*c.module, at);
         Instruction* plain = target->parent()->Add(number ? Opcode::kNegate : Opcode::kNot,
@@ -287,21 +349,11 @@ bool MergeLeaves(Reduction& reduction) {
   for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
     bool merged = true;
     while (merged && k < reduction.best().module->computations().size()) {
-      merged = false;
-      std::vector<Instruction*> order = StoredOrder(*reduction.best().module->computations()[k]);
-      for (size_t a = 0; a < order.size() && !merged; ++a) {
-        if (!IsLeaf(order[a])) continue;
-        for (size_t b = 0; b < order.size() && !merged; ++b) {
-          // Any value of the shape will do, an earlier leaf or something computed.
-          if (a == b || !Compatible(order[a]->shape(), order[b]->shape())) continue;
-          // A constant may be what is needed, whatever the other is.
-          if (IsLeaf(order[b]) && b > a && order[b]->literal() == nullptr) continue;
-          ReduceCase c = reduction.best().Clone();
-          Instruction* from = Counterpart(*c.module, order[a]);
-          if (!Substitute(from, Counterpart(*c.module, order[b]))) continue;
-          merged = reduction.Try(std::move(c), "merge leaves");
-        }
-      }
+      const std::vector<Instruction*> order =
+          StoredOrder(*reduction.best().module->computations()[k]);
+      merged = absl::c_any_of(order, [&](const Instruction* leaf) {
+        return IsLeaf(leaf) && BecomesAnother(reduction, leaf, order);
+      });
       changed |= merged;
     }
   }

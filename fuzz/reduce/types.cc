@@ -122,6 +122,7 @@ bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number
     if (is_called && HasTruth(*at->parent())) parameters.push_back(at);
   }
   for (const Instruction* parameter : parameters) {
+    if (!reduction.Wants()) continue;
     ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
     for (const Instruction* iota : iotas) BroadcastInstead(Counterpart(*c.module, iota));
     if (ReadAsTruth(Counterpart(*c.module, parameter)) &&
@@ -163,6 +164,7 @@ bool SelectsTruth(Reduction& reduction, const Equivalence& types, int64_t number
   if (at == nullptr) return false;
   constexpr uint64_t kDraws = 6;  // the first is what numbers become
   for (uint64_t draw = 0; draw < 2 * kDraws; ++draw) {
+    if (!reduction.Wants()) continue;
     const Opcode opcode = draw % 2 == 0 ? Opcode::kOr : Opcode::kAnd;
     ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
     Computation* both = c.module->AddComputation("both");
@@ -213,6 +215,7 @@ bool SimplifyTypes(Reduction& reduction) {
     if (current == ElementType::kInvalid) continue;
     for (ElementType type : {ElementType::kS32, ElementType::kF32}) {
       if (type == current || (type == ElementType::kF32 && IsInteger(current))) continue;
+      if (!reduction.Wants()) continue;
       if (reduction.Try(WithType(reduction.best(), *types, number, type), "plainer type")) {
         changed = true;
         break;

@@ -1,8 +1,10 @@
 // Plainer values: zeros, ones, counting numbers.
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "fuzz/reduce/reduction.h"
 
 namespace assay {
@@ -54,17 +56,20 @@ const Literal* GetLiteral(const ReduceCase& reduce_case, int64_t number) {
 }
 
 bool TryChange(Reduction& reduction, int64_t number, const Change& change) {
+  const Literal& old = *GetLiteral(reduction.best(), number);
+  Literal literal = old;
+  change(literal);
+  if (absl::c_equal(literal.bytes(), old.bytes()) || !reduction.Wants()) return false;
   ReduceCase c = reduction.best().Clone();
-  if (number < static_cast<int64_t>(c.inputs.size())) {
-    change(c.inputs[number]);
+  const auto inputs = static_cast<int64_t>(c.inputs.size());
+  if (number < inputs) {
+    c.inputs[number] = std::move(literal);
     return reduction.Try(std::move(c), "plainer values");
   }
-  number -= static_cast<int64_t>(c.inputs.size());
+  number -= inputs;
   for (Computation* computation : c.module->computations()) {
     for (Instruction* at : *computation) {
       if (at->literal() == nullptr || number-- != 0) continue;
-      Literal literal = *at->literal();
-      change(literal);
       at->set_literal(std::make_shared<const Literal>(std::move(literal)));
       return reduction.Try(std::move(c), "plainer values");
     }

@@ -171,6 +171,7 @@ bool DropSlot(Instruction* at, int64_t k, int64_t other) {
 
 // A concatenation without `count` parts from `first` on; the sizes of what reads it follow.
 bool DropPartsFrom(Reduction& reduction, const Instruction* at, int64_t first, int64_t count) {
+  if (!reduction.Wants()) return false;
   std::vector<Instruction*> kept;
   ReduceCase c = reduction.best().Clone();
   Instruction* changed = Counterpart(*c.module, at);
@@ -211,7 +212,7 @@ bool DropVariadicOperands(Reduction& reduction) {
     for (const Instruction* at : *computation) {
       for (int64_t k = SlotsOf(*at); k-- > 0;) {
         for (int64_t other = SlotsOf(*at); other-- > -1;) {
-          if (other == k || reduction.Expired()) continue;
+          if (other == k || !reduction.Wants()) continue;
           ReduceCase candidate = reduction.best().Clone();
           if (!DropSlot(Counterpart(*candidate.module, at), k, other)) continue;
           // The best case has changed under the iterators: the next round goes on.
