@@ -120,6 +120,42 @@ class Dropper {
     return true;
   }
 
+  // A place goes from all three arrays or none; the batch and the features stay.
+  bool EditConvolution(const Instruction* original, Instruction* changed) {
+    if (original->attributes().DimLabels() == nullptr) return false;
+    ConvDimLabels labels = *original->attributes().DimLabels();
+    const Mask input = MaskOf(original->operand(0), 0), kernel = MaskOf(original->operand(1), 0);
+    const Mask output = MaskOf(original, 0);
+    Mask places;
+    for (size_t i = 0; i < labels.input_spatial.size(); ++i) {
+      places.push_back(input[labels.input_spatial[i]]);
+      if (kernel[labels.kernel_spatial[i]] != places[i]) return false;
+      if (output[labels.output_spatial[i]] != places[i]) return false;
+    }
+    labels.input_spatial = KeptNumbers(labels.input_spatial, input);
+    labels.kernel_spatial = KeptNumbers(labels.kernel_spatial, kernel);
+    labels.output_spatial = KeptNumbers(labels.output_spatial, output);
+    for (const auto& [number, mask] :
+         {std::pair(&labels.input_batch, &input), std::pair(&labels.input_feature, &input),
+          std::pair(&labels.kernel_input_feature, &kernel),
+          std::pair(&labels.kernel_output_feature, &kernel),
+          std::pair(&labels.output_batch, &output), std::pair(&labels.output_feature, &output)}) {
+      const std::optional<int64_t> kept = Renumber(*mask, *number);
+      if (!kept) return false;
+      *number = *kept;
+    }
+    Attributes& attributes = changed->mutable_attributes();
+    std::vector<WindowDim> windows =
+        Kept<WindowDim>(original->attributes().Window(Attr::kWindow), places);
+    attributes.Set(Attr::kDimLabels, AttrValue(std::move(labels)));
+    if (windows.empty()) {
+      attributes.Remove(Attr::kWindow);
+    } else {
+      attributes.Set(Attr::kWindow, AttrValue(std::move(windows)));
+    }
+    return true;
+  }
+
   bool EditAttributes(const Instruction* original, Instruction* changed) {
     if (original->operand_count() == 0 && original->opcode() != Opcode::kIota) return true;
     Attributes& attributes = changed->mutable_attributes();
@@ -175,6 +211,8 @@ class Dropper {
         SetNumbers(changed, Attr::kRhsBatchDims, MaskOf(original->operand(1), 0));
         SetNumbers(changed, Attr::kRhsContractingDims, MaskOf(original->operand(1), 0));
         return true;
+      case Opcode::kConvolution:
+        return EditConvolution(original, changed);
       case Opcode::kReduceWindow:
       case Opcode::kSelectAndScatter:
         attributes.Set(Attr::kWindow, AttrValue(Kept<WindowDim>(

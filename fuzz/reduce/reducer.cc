@@ -69,6 +69,8 @@ int64_t AttributeCost(const Instruction& instruction) {
   }
   for (const AttrSpec& spec : Info(instruction.opcode()).attributes)
     cost += spec.presence == AttrSpec::kOptional && instruction.attributes().Has(spec.attr);
+  const ConvDimLabels* labels = instruction.attributes().DimLabels();
+  if (labels != nullptr) cost += OtherThanStandard(*labels);
   cost += instruction.tuple_index() > 0 ? instruction.tuple_index() : 0;
   for (Attr common :
        {Attr::kSharding, Attr::kFrontendAttributes, Attr::kMetadata, Attr::kStatistics,
@@ -316,6 +318,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"shrink dimensions", ShrinkDimensions, kDetails},
       {"drop dimensions", DropDimensions, kDetails},
       {"simplify attributes", SimplifyAttributes, kDetails},
+      {"standard labels", StandardLabels, kDetails},
       {"simplify types", SimplifyTypes, kDetails},
       {"simplify values", SimplifyValues, kDetails},
   };

@@ -136,5 +136,8 @@ bool DropDimensions(Reduction&);
 bool SimplifyTypes(Reduction&);
 bool SimplifyAttributes(Reduction&);
 bool SimplifyValues(Reduction&);
+// labels.cc
+bool StandardLabels(Reduction&);  // dimensions of convolutions in the usual order
+int64_t OtherThanStandard(const ConvDimLabels& labels);  // of its three arrays
 
 }  // namespace assay

@@ -403,6 +403,12 @@ void Equivalence::LinkPositions(const Instruction* at) {
     case Opcode::kReduceWindow:
       for (int64_t k = 0; k < at->operand_count() / 2; ++k) JoinLeaf(at, k, at->operand(k), 0);
       return;
+    case Opcode::kConvolution:
+      if (const ConvDimLabels* labels = at->attributes().DimLabels(); labels != nullptr) {
+        JoinDims(at, labels->output_spatial, at->operand(0), labels->input_spatial);
+        JoinDims(at, labels->output_spatial, at->operand(1), labels->kernel_spatial);
+      }
+      return;
     case Opcode::kAllGather:
     case Opcode::kAllReduce:
     case Opcode::kAllToAll:

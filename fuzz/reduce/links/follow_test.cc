@@ -10,6 +10,7 @@
 #include "fuzz/reduce/testing/reducing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
@@ -221,6 +222,37 @@ ENTRY e {
                IsFloat((*topk)->operand(0)->shape().element_type());
       });
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
+}
+
+// All elements of the result, in ascending order.
+std::vector<double> SortedResult(const Module& module, const std::vector<Literal>& inputs) {
+  std::vector<const Literal*> arguments;
+  for (const Literal& input : inputs) arguments.push_back(&input);
+  const absl::StatusOr<Literal> value = MakeOracle()->Evaluate(module, arguments, Limits());
+  EXPECT_TRUE(value.ok()) << value.status();
+  std::vector<double> elements;
+  for (int64_t i = 0; value.ok() && i < value->element_count(); ++i)
+    elements.push_back(value->GetDouble(i));
+  absl::c_sort(elements);
+  return elements;
+}
+
+// Dimensions come in the usual order with what they hold, and a place of which there is one goes.
+TEST(Follow, ConvolutionsAreInTheUsualOrder) {
+  constexpr char kText[] = R"(HloModule m
+ENTRY e {
+  x = s32[3,1,5,2] parameter(0)
+  k = s32[3,1,2,4] parameter(1)
+  ROOT y = s32[1,4,4,2] convolution(x, k), window={size=1x2}, dim_labels=f01b_i01o->0f1b
+})";
+  const std::unique_ptr<Module> module = Parse(kText);
+  const std::vector<double> values = SortedResult(*module, Inputs(*module));
+  const Outcome outcome =
+      ReduceText(kText, [&](const Module& smaller, const std::vector<Literal>& inputs) {
+        return SortedResult(smaller, inputs) == values && HasOpcode(smaller, Opcode::kConvolution);
+      });
+  EXPECT_THAT(outcome.text, HasSubstr("s32[2,4,4] convolution(x, k), window={size=2}"));
+  EXPECT_THAT(outcome.text, HasSubstr("dim_labels=b0f_0io->b0f"));
 }
 
 TEST(Follow, LinearAlgebraAndNormsShrink) {
