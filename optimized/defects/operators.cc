@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "optimized/gates/claim_names.h"
 #include "spec/base/strings.h"
+#include "spec/ir/instruction_site.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -35,10 +36,7 @@ std::vector<Instruction*> NewInstructions(Instruction* root, int64_t first_new_i
 bool IsLegal(const Instruction& inst) {
   const OpInfo& info = Info(inst.opcode());
   if (info.infer == nullptr) return true;
-  std::vector<const Shape*> shapes;
-  for (const Instruction* operand : inst.operands()) shapes.push_back(&operand->shape());
-  const absl::StatusOr<Shape> inferred = info.infer(OpSite{
-      inst.opcode(), shapes, inst.attributes(), SignaturesOf(inst.callees()), &inst.shape()});
+  const absl::StatusOr<Shape> inferred = info.infer(*InstructionSite(inst));
   return inferred.ok() && Compatible(*inferred, inst.shape()) &&
          inferred->element_type() == inst.shape().element_type();
 }

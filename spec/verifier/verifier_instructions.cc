@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "absl/container/flat_hash_map.h"
+#include "spec/ir/instruction_site.h"
 #include "spec/ops/shape_checks.h"
 #include "spec/verifier/verifier_internal.h"
 
@@ -270,14 +271,8 @@ void CheckCallees(const Instruction& instruction, const OpInfo& info, const Side
 void CheckInstruction(const Instruction& instruction, const VerifyOptions& options,
                       const SideEffects& effects, Errors& errors) {
   const OpInfo& info = Info(instruction.opcode());
-  absl::InlinedVector<const Shape*, 4> operands;
-  for (const Instruction* operand : instruction.operands()) operands.push_back(&operand->shape());
-  const std::vector<CalleeSignature> callees = SignaturesOf(instruction.callees());
-  const OpSite site{.opcode = instruction.opcode(),
-                    .operands = operands,
-                    .attributes = instruction.attributes(),
-                    .callees = callees,
-                    .written = &instruction.shape()};
+  const InstructionSite owner(instruction);
+  const OpSite& site = *owner;
   CheckAttributes(instruction, info, errors);
   for (const absl::Status& status :
        {CheckOperandCount(site), CheckCalleeCount(site), CheckShape(instruction.shape())}) {

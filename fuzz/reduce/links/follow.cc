@@ -2,13 +2,12 @@
 #include "fuzz/reduce/links/follow.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "fuzz/reduce/links/equivalence.h"
 #include "spec/attributes/attribute_words.h"
-#include "spec/ir/computation.h"
+#include "spec/ir/instruction_site.h"
 #include "spec/ops/op_table.h"
 #include "spec/ops/shape_rules/window.h"
 
@@ -57,31 +56,9 @@ void FitLengths(Instruction* changed) {
   changed->mutable_attributes().Set(Attr::kFftLength, AttrValue(std::move(lengths)));
 }
 
-// What an op says of itself to its rule.
-class Site {
- public:
-  explicit Site(const Instruction* at) : callees_(SignaturesOf(at->callees())) {
-    for (const Instruction* operand : at->operands()) operands_.push_back(&operand->shape());
-    site_.emplace(OpSite{.opcode = at->opcode(),
-                         .operands = operands_,
-                         .attributes = at->attributes(),
-                         .callees = callees_,
-                         .written = &at->shape()});
-  }
-  Site(const Site&) = delete;
-  Site& operator=(const Site&) = delete;
-
-  const OpSite& operator*() const { return *site_; }
-
- private:
-  std::vector<CalleeSignature> callees_;
-  absl::InlinedVector<const Shape*, 4> operands_;
-  std::optional<OpSite> site_;
-};
-
 // There is an update for each place of the window.
 std::vector<FollowingSize> SizesOfUpdates(const Instruction* original, const Instruction* changed) {
-  const Site site(changed);
+  const InstructionSite site(*changed);
   std::vector<FollowingSize> sizes;
   const Shape &operand = changed->operand(0)->shape(), &updates = changed->operand(1)->shape();
   const absl::Span<const WindowDim> windows = changed->attributes().Window(Attr::kWindow);
@@ -173,7 +150,7 @@ std::vector<FollowingSize> FollowingSizes(const Instruction* original, const Ins
   if (!info.IsDefined() || changed->operand_count() == 0) return {};
   std::vector<FollowingSize> sizes = SizesOfOperands(original, changed);
   if (!sizes.empty()) return sizes;
-  const absl::StatusOr<Shape> inferred = info.infer(*Site(changed));
+  const absl::StatusOr<Shape> inferred = info.infer(*InstructionSite(*changed));
   if (!inferred.ok()) return {};
   const std::vector<const Shape*> wanted = ShapeLeaves(*inferred);
   const std::vector<const Shape*> now = ShapeLeaves(changed->shape());
