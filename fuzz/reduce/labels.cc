@@ -81,8 +81,8 @@ Literal Permuted(const Literal& literal, const Int64List& order) {
   return result;
 }
 
-// The array itself comes in that order: an input, a constant or the result, which nothing else
-// reads. False of others, and of dimensions of run-time size.
+// The array itself comes in that order: an input, a constant or the result. False where a
+// dimension is of run-time size.
 bool Reorder(ReduceCase& reduce_case, Instruction* array, const Int64List& order) {
   if (!array->shape().IsArray() || array->shape().HasDynamicDimension()) return false;
   if (array->opcode() == Opcode::kParameter) {
@@ -95,26 +95,31 @@ bool Reorder(ReduceCase& reduce_case, Instruction* array, const Int64List& order
   return true;
 }
 
+// Nothing else reads the array, or nothing at all and it is the result.
+bool IsFree(const Instruction* at, const Instruction* array) {
+  const bool is_result = array == at->parent()->root();
+  if (array == at) return is_result && at->users().empty();
+  return IsLeaf(array) && array->users().size() == 1 && at->operand(0) != at->operand(1) &&
+         !is_result;
+}
+
+// The array in another order, or the same array read in another order, which may do as well.
 bool TryStandard(Reduction& reduction, const Instruction* at, Part part) {
   const Int64List order = StandardOrder(*at->attributes().DimLabels(), part);
-  if (IsStandard(order)) return false;
+  if (IsStandard(order) || !reduction.Wants()) return false;
   const Instruction* array = part == Part::kOutput ? at : at->operand(part == Part::kInput ? 0 : 1);
-  const bool is_free = part == Part::kOutput
-                           ? at == at->parent()->root() && at->users().empty()
-                           : IsLeaf(array) && array->users().size() == 1 &&
-                                 at->operand(0) != at->operand(1) && array != at->parent()->root();
-  if (!is_free || !reduction.Wants()) return false;
   ReduceCase c = reduction.best().Clone();
-  if (part == Part::kOutput) {
-    c.module->config().entry_layout.reset();
-    c.module->config().input_output_alias.clear();
-  }
-  Instruction* changed = Counterpart(*c.module, at);
   ConvDimLabels labels = *at->attributes().DimLabels();
   SetStandard(labels, part);
-  changed->mutable_attributes().Set(Attr::kDimLabels, AttrValue(std::move(labels)));
-  return Reorder(c, Counterpart(*c.module, array), order) &&
-         reduction.Try(std::move(c), "standard labels");
+  Counterpart(*c.module, at)
+      ->mutable_attributes()
+      .Set(Attr::kDimLabels, AttrValue(std::move(labels)));
+  if (IsFree(at, array)) {
+    c.module->config().entry_layout.reset();
+    c.module->config().input_output_alias.clear();
+    if (!Reorder(c, Counterpart(*c.module, array), order)) return false;
+  }
+  return reduction.Try(std::move(c), "standard labels");
 }
 
 }  // namespace
