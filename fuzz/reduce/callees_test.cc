@@ -438,6 +438,38 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
 }
 
+// A body that must run once needs no counter: what it computes ends the loop.
+TEST(Reduce, ALoopNeedsNoCounter) {
+  const Outcome outcome =
+      ReduceText(R"(HloModule reduced
+few {
+  s = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+trip {
+  s = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[] get-tuple-element(s), index=1
+  y = f32[] add(x, x)
+  ROOT t = (s32[], f32[]) tuple(next, y)
+}
+ENTRY e {
+  x = f32[] parameter(0)
+  zero = s32[] constant(0)
+  init = (s32[], f32[]) tuple(zero, x)
+  ROOT loop = (s32[], f32[]) while(init), condition=few, body=trip
+})",
+                 [](const Module& module, const std::vector<Literal>& inputs) {
+                   return HasOpcode(module, Opcode::kWhile) && HasOpcode(module, Opcode::kAdd) &&
+                          HasOpcode(module, Opcode::kCompare) && inputs.size() == 1;
+                 });
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 7) << outcome.text;
+}
+
 // A reduction and a map of one element are what their computations make of it.
 TEST(Reduce, AnOpOnOneElementBecomesItsComputation) {
   const Outcome outcome = ReduceText(R"(HloModule reduced

@@ -4,6 +4,7 @@
 
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/reduction.h"
+#include "spec/attributes/attribute_words.h"
 
 namespace assay {
 namespace {
@@ -231,6 +232,36 @@ bool Untuple(Instruction* loop) {
   loop->ReplaceOperand(0, init->operand(0));
   for (Instruction* value : values) ReadWhole(value, element);
   return true;
+}
+
+// What element `index` of a loop's state is before the first trip; null where that is computed.
+const Literal* StartOf(const ReduceCase& reduce_case, const Instruction* loop, int64_t index) {
+  const Instruction* start = loop->operand(0)->operand(index);
+  if (start->opcode() != Opcode::kParameter) return start->literal();
+  const bool is_input = start->parent() == reduce_case.module->entry();
+  return is_input ? &reduce_case.inputs[static_cast<size_t>(start->parameter_number())] : nullptr;
+}
+
+// The loop goes on as long as scalar `index` of its state is what it was at first, which needs no
+// counter: once, if the body changes it. False if the loop is not in the form that this needs.
+bool RunWhileUnchanged(ReduceCase& reduce_case, Instruction* loop, int64_t index) {
+  if (loop->operand(0)->opcode() != Opcode::kTuple) return false;
+  const Shape& element = loop->shape().elements()[index];
+  const Literal* start = StartOf(reduce_case, loop, index);
+  if (!element.IsArray() || element.rank() > 0 || start == nullptr) return false;
+  Computation* condition = reduce_case.module->AddComputation("unchanged");
+  Instruction* state = condition->AddParameter(0, loop->shape());
+  Instruction* now = condition->Add(Opcode::kGetTupleElement, element, {state});
+  now->mutable_attributes().Set(Attr::kIndex, AttrValue(index));
+  Instruction* same = condition->Add(Opcode::kCompare, Shape::Scalar(ElementType::kPred),
+                                     {now, condition->AddConstant(*start)});
+  same->mutable_attributes().Set(Attr::kDirection, Direction::kEq);
+  condition->set_root(same);
+  loop->set_callee(0, condition);
+  for (int64_t e = static_cast<int64_t>(loop->shape().elements().size()); e-- > 0;) {
+    if (e != index && !PruneElement(loop, e)) return false;
+  }
+  return Untuple(loop);
 }
 
 // What branch number `b` of a conditional takes, and those that are the same computation: the
@@ -488,6 +519,11 @@ bool PruneLoopState(Reduction& reduction) {
         return true;
       }
       for (int64_t e = static_cast<int64_t>(at->shape().elements().size()); e-- > 0;) {
+        ReduceCase once = reduction.best().Clone();
+        if (RunWhileUnchanged(once, Counterpart(*once.module, at), e) &&
+            reduction.Try(std::move(once), "a loop without a counter")) {
+          return true;
+        }
         ReduceCase c = reduction.best().Clone();
         if (!PruneElement(Counterpart(*c.module, at), e)) continue;
         // The best case has changed under the iterators: the next round goes on.

@@ -313,6 +313,7 @@ absl::Span<const ReduceStep> ReduceSteps() {
       {"drop variadic operands", DropVariadicOperands, kStructure},
       {"drop parts", DropParts, kStructure},
       {"simplify callees", SimplifyCallees, kStructure},
+      {"any earlier root", AnyEarlierRoot, kStructure},
       {"merge leaves", MergeLeaves, kStructure},
       {"merge leaves of other sizes", MergeFittedLeaves, kStructure},
       {"shrink dimensions", ShrinkDimensions, kDetails},

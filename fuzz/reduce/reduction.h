@@ -101,10 +101,11 @@ struct ReduceStep {
 absl::Span<const ReduceStep> ReduceSteps();
 
 // structure.cc: what the entry computes.
-bool DropHeader(Reduction&);         // annotations, aliases, layouts of the caller
-bool DropOutputs(Reduction&);        // elements of a root tuple
-bool DropEffects(Reduction&);        // what nothing reads and has more effects than its value
-bool EarlierRoot(Reduction&);        // an intermediate as the only output
+bool DropHeader(Reduction&);      // annotations, aliases, layouts of the caller
+bool DropOutputs(Reduction&);     // elements of a root tuple
+bool DropEffects(Reduction&);     // what nothing reads and has more effects than its value
+bool EarlierRoot(Reduction&);     // an intermediate as the only output, in long programs by halving
+bool AnyEarlierRoot(Reduction&);  // the same one by one, however long
 bool OutputsByOperands(Reduction&);  // what an element of a root tuple is made of, in its place
 bool WholeResult(Reduction&);        // a tuple in place of those of its elements that are outputs
 bool CutOperands(Reduction&);       // an instruction becomes a parameter or constant with its value

@@ -110,15 +110,26 @@ bool BecomesAnother(Reduction& reduction, const Instruction* leaf,
   return false;
 }
 
-// In a long program half of what computes the root goes at once, or a quarter, ...: most failures
-// that show at one value show at those behind it.
+// What could be the result in place of the root, operands first.
+std::vector<const Instruction*> EarlierRoots(const Reduction& reduction) {
+  std::vector<const Instruction*> roots;
+  for (const Instruction* at : reduction.best().module->entry()->PostOrder()) {
+    // A constant may be read wrong.
+    const bool is_given = at->opcode() == Opcode::kParameter;
+    if (at != EntryRoot(reduction) && at->shape().IsArray() && !is_given) roots.push_back(at);
+  }
+  return roots;
+}
+
+bool BecomesRoot(Reduction& reduction, const Instruction* at) {
+  return reduction.Wants() && reduction.Try(WithRoot(reduction.best(), at), "earlier root");
+}
+
+// Half of what computes the root goes at once, or a quarter, ...: most failures that show at one
+// value show at those behind it.
 bool HalveBeforeRoot(Reduction& reduction, absl::Span<const Instruction* const> roots) {
-  constexpr size_t kLong = 32;
-  if (roots.size() < kLong) return false;
   for (size_t first = 0; first < roots.size(); first += (roots.size() - first + 1) / 2) {
-    const size_t middle = first + (roots.size() - first) / 2;
-    if (!reduction.Wants()) continue;
-    if (reduction.Try(WithRoot(reduction.best(), roots[middle]), "earlier root")) return true;
+    if (BecomesRoot(reduction, roots[first + (roots.size() - first) / 2])) return true;
   }
   return false;
 }
@@ -183,18 +194,19 @@ bool DropEffects(Reduction& reduction) {
 }
 
 bool EarlierRoot(Reduction& reduction) {
-  std::vector<const Instruction*> roots;
-  for (const Instruction* at : reduction.best().module->entry()->PostOrder()) {
-    // A constant may be read wrong.
-    const bool is_given = at->opcode() == Opcode::kParameter;
-    if (at != EntryRoot(reduction) && at->shape().IsArray() && !is_given) roots.push_back(at);
+  constexpr size_t kLong = 128;
+  std::vector<const Instruction*> roots = EarlierRoots(reduction);
+  bool changed = false;
+  while (roots.size() > kLong && HalveBeforeRoot(reduction, roots)) {
+    changed = true;
+    roots = EarlierRoots(reduction);
   }
-  if (HalveBeforeRoot(reduction, roots)) return true;
-  for (const Instruction* at : roots) {
-    if (!reduction.Wants()) continue;
-    if (reduction.Try(WithRoot(reduction.best(), at), "earlier root")) return true;
-  }
-  return false;
+  return changed || (roots.size() <= kLong && AnyEarlierRoot(reduction));
+}
+
+bool AnyEarlierRoot(Reduction& reduction) {
+  return absl::c_any_of(EarlierRoots(reduction),
+                        [&reduction](const Instruction* at) { return BecomesRoot(reduction, at); });
 }
 
 bool WholeResult(Reduction& reduction) {

@@ -251,7 +251,7 @@ ENTRY e {
       ReduceText(kText, [&](const Module& smaller, const std::vector<Literal>& inputs) {
         return SortedResult(smaller, inputs) == values && HasOpcode(smaller, Opcode::kConvolution);
       });
-  EXPECT_THAT(outcome.text, HasSubstr("s32[2,4,4] convolution(x, k), window={size=2}"));
+  EXPECT_THAT(outcome.text, HasSubstr("k = s32[2,3,4]{2,1,0} parameter(1)"));
   EXPECT_THAT(outcome.text, HasSubstr("dim_labels=b0f_0io->b0f"));
 }
 
