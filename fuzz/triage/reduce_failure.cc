@@ -214,7 +214,7 @@ absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
 
 }  // namespace
 
-// Crashes that have more are reduced a second time.
+// What has more is reduced a second time.
 constexpr int64_t kFewInstructions = 8;
 
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
@@ -235,8 +235,8 @@ absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
       absl::StatusOr<ReduceResult> reduced = ReduceCheaply(tight, reduce_case, kind, options);
       if (reduced.ok()) {
         const bool is_large = reduced->reduced.module->InstructionCount() > kFewInstructions;
-        if (!IsCrash(kind) || !is_large || reduced->was_enough) return reduced;
-        // Cheap code may die of smaller programs in another way than what users compile.
+        if (!is_large || reduced->was_enough) return reduced;
+        // Cheap code may fail on smaller programs in another way than what users compile.
         absl::StatusOr<ReduceResult> more =
             ReduceWithin(tight, reduced->reduced, kind, rule, options);
         if (more.ok()) return more;
