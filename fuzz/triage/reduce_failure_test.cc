@@ -1,4 +1,4 @@
-// Reduction of what a compiler dies of, in more ways than one.
+// Reduction of what a compiler fails on in more ways than one.
 #include "fuzz/triage/reduce_failure.h"
 
 #include <algorithm>
@@ -71,6 +71,18 @@ TEST(ReduceFailure, UnderCheapFlagsItDiesOfNothingSmallerAlike) {
               return is_other ? "other.cc: gone" : "first.cc: bad";
             }),
             3);
+}
+
+// Compiled cheaply, nothing smaller is wrong.
+TEST(ReduceFailure, WrongValuesThatStayLargeUnderCheapFlagsAreReducedWithoutThem) {
+  const auto refuses = [](const Module& module, const CompileOptions& options) -> absl::Status {
+    const bool is_cheap = !options.flags.empty();
+    if (!is_cheap || module.InstructionCount() == kInstructions) return absl::OkStatus();
+    return MakeError(ErrorClass::kUnsupported, "only the whole");
+  };
+  const int64_t left = LeftOf(Outcome::kWrong, refuses);
+  EXPECT_GT(left, 0);
+  EXPECT_LE(left, 3);
 }
 
 // What a program wrote over shows in what is compiled next: of the whole the compiler dies two
