@@ -2,6 +2,7 @@
 #include "fuzz/reduce/edit.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -166,6 +167,21 @@ Exposed WithAllArrays(const Module& module, bool with_leaves) {
   exposed.module->config() = ModuleConfig();
   entry->set_root(entry->Add(Opcode::kTuple, Shape::Tuple(shapes), outputs));
   return exposed;
+}
+
+Literal ElementsOf(const Literal& literal, const Shape& shape, const PlaceFunction& place) {
+  Literal result(shape);
+  if (result.element_count() == 0 || literal.element_count() == 0) return result;
+  const DimVector strides = RowMajorStrides(literal.shape().dimensions());
+  const int64_t width = StorageBytes(shape.element_type());
+  std::vector<int64_t> index(shape.rank(), 0), source(literal.shape().rank(), 0);
+  int64_t at = 0;
+  do {
+    place(index, source);
+    std::memcpy(result.bytes().data() + at++ * width,
+                literal.bytes().data() + LinearIndex(strides, source) * width, width);
+  } while (NextIndex(shape.dimensions(), absl::MakeSpan(index)));
+  return result;
 }
 
 Literal Splat(const Shape& shape, int64_t value) {

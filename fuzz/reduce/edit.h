@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,12 @@ struct Exposed {
   std::vector<const Instruction*> arrays;
 };
 Exposed WithAllArrays(const Module& module, bool with_leaves);
+
+// An array of `shape` whose element at `index` is that of `literal` at `source`, which `place`
+// fills in.
+using PlaceFunction =
+    std::function<void(const std::vector<int64_t>& index, std::vector<int64_t>& source)>;
+Literal ElementsOf(const Literal& literal, const Shape& shape, const PlaceFunction& place);
 
 // Zero-filled or one-filled array.
 Literal Splat(const Shape& shape, int64_t value);

@@ -1,6 +1,5 @@
 // Convolutions in the order of dimensions that people read most easily: batch, places, features of
 // the input and the output, and places, input features, output features of the kernel.
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -14,49 +13,34 @@ namespace {
 enum class Part : uint8_t { kInput, kKernel, kOutput };
 constexpr Part kParts[] = {Part::kInput, Part::kKernel, Part::kOutput};
 
-// The dimensions of one array of a convolution in the order that is standard for it: where they
-// are now.
-Int64List StandardOrder(const ConvDimLabels& labels, Part part) {
-  Int64List order;
-  if (part == Part::kInput) order.push_back(labels.input_batch);
-  if (part == Part::kOutput) order.push_back(labels.output_batch);
-  const Int64List& places = part == Part::kInput    ? labels.input_spatial
-                            : part == Part::kKernel ? labels.kernel_spatial
-                                                    : labels.output_spatial;
-  for (int64_t place : places) order.push_back(place);
+// The dimensions of one array of a convolution in the order that is standard for it: pointers to
+// where they are now.
+std::vector<int64_t*> StandardOrder(ConvDimLabels& labels, Part part) {
+  std::vector<int64_t*> order;
+  if (part == Part::kInput) order.push_back(&labels.input_batch);
+  if (part == Part::kOutput) order.push_back(&labels.output_batch);
+  for (int64_t& place : part == Part::kInput    ? labels.input_spatial
+                        : part == Part::kKernel ? labels.kernel_spatial
+                                                : labels.output_spatial) {
+    order.push_back(&place);
+  }
   if (part == Part::kKernel) {
-    order.push_back(labels.kernel_input_feature);
-    order.push_back(labels.kernel_output_feature);
+    order.push_back(&labels.kernel_input_feature);
+    order.push_back(&labels.kernel_output_feature);
   } else {
-    order.push_back(part == Part::kInput ? labels.input_feature : labels.output_feature);
+    order.push_back(part == Part::kInput ? &labels.input_feature : &labels.output_feature);
   }
   return order;
 }
 
-bool IsStandard(const Int64List& order) {
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (order[i] != static_cast<int64_t>(i)) return false;
+// Brings the labels of one array into the standard order; what they were, in that order.
+Int64List Standardize(ConvDimLabels& labels, Part part) {
+  Int64List before;
+  for (int64_t* label : StandardOrder(labels, part)) {
+    const auto number = static_cast<int64_t>(before.size());
+    before.push_back(std::exchange(*label, number));
   }
-  return true;
-}
-
-void SetStandard(ConvDimLabels& labels, Part part) {
-  Int64List& places = part == Part::kInput    ? labels.input_spatial
-                      : part == Part::kKernel ? labels.kernel_spatial
-                                              : labels.output_spatial;
-  const auto count = static_cast<int64_t>(places.size());
-  const int64_t first = part == Part::kKernel ? 0 : 1;
-  for (int64_t i = 0; i < count; ++i) places[i] = first + i;
-  if (part == Part::kInput) {
-    labels.input_batch = 0;
-    labels.input_feature = count + 1;
-  } else if (part == Part::kKernel) {
-    labels.kernel_input_feature = count;
-    labels.kernel_output_feature = count + 1;
-  } else {
-    labels.output_batch = 0;
-    labels.output_feature = count + 1;
-  }
+  return before;
 }
 
 Shape Permuted(const Shape& shape, const Int64List& order) {
@@ -65,20 +49,11 @@ Shape Permuted(const Shape& shape, const Int64List& order) {
   return Shape::Array(shape.element_type(), dimensions);
 }
 
-// Element by element, whatever the layouts.
 Literal Permuted(const Literal& literal, const Int64List& order) {
-  Literal result(Permuted(literal.shape(), order));
-  if (result.element_count() == 0) return result;
-  const DimVector strides = RowMajorStrides(literal.shape().dimensions());
-  std::vector<int64_t> index(order.size(), 0), source(order.size(), 0);
-  const int64_t width = StorageBytes(literal.element_type());
-  int64_t at = 0;
-  do {
+  const Shape shape = Permuted(literal.shape(), order);
+  return ElementsOf(literal, shape, [&order](const auto& index, auto& source) {
     for (size_t d = 0; d < order.size(); ++d) source[order[d]] = index[d];
-    std::memcpy(result.bytes().data() + at++ * width,
-                literal.bytes().data() + LinearIndex(strides, source) * width, width);
-  } while (NextIndex(result.shape().dimensions(), absl::MakeSpan(index)));
-  return result;
+  });
 }
 
 // The array itself comes in that order: an input, a constant or the result. False where a
@@ -105,12 +80,11 @@ bool IsFree(const Instruction* at, const Instruction* array) {
 
 // The array in another order, or the same array read in another order, which may do as well.
 bool TryStandard(Reduction& reduction, const Instruction* at, Part part) {
-  const Int64List order = StandardOrder(*at->attributes().DimLabels(), part);
-  if (IsStandard(order) || !reduction.Wants()) return false;
+  ConvDimLabels labels = *at->attributes().DimLabels();
+  const Int64List order = Standardize(labels, part);
+  if (labels == *at->attributes().DimLabels() || !reduction.Wants()) return false;
   const Instruction* array = part == Part::kOutput ? at : at->operand(part == Part::kInput ? 0 : 1);
   ReduceCase c = reduction.best().Clone();
-  ConvDimLabels labels = *at->attributes().DimLabels();
-  SetStandard(labels, part);
   Counterpart(*c.module, at)
       ->mutable_attributes()
       .Set(Attr::kDimLabels, AttrValue(std::move(labels)));
@@ -125,9 +99,11 @@ bool TryStandard(Reduction& reduction, const Instruction* at, Part part) {
 }  // namespace
 
 int64_t OtherThanStandard(const ConvDimLabels& labels) {
-  int64_t count = 0;
-  for (Part part : kParts) count += !IsStandard(StandardOrder(labels, part));
-  return count;
+  return absl::c_count_if(kParts, [&labels](Part part) {
+    ConvDimLabels standard = labels;
+    Standardize(standard, part);
+    return !(standard == labels);
+  });
 }
 
 bool StandardLabels(Reduction& reduction) {

@@ -2,7 +2,6 @@
 #include "fuzz/reduce/resize.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -260,21 +259,13 @@ class Resizer {
 }  // namespace
 
 Literal Crop(const Literal& literal, const Shape& shape, bool keep_end) {
-  Literal result(shape);
-  if (result.element_count() == 0 || literal.element_count() == 0) return result;
-  DimVector strides = RowMajorStrides(literal.shape().dimensions());
-  std::vector<int64_t> index(shape.rank(), 0), source(shape.rank(), 0);
-  int64_t width = StorageBytes(shape.element_type()), at = 0;
-  do {
+  return ElementsOf(literal, shape, [&](const auto& index, auto& source) {
     for (int64_t d = 0; d < shape.rank(); ++d) {
-      int64_t size = literal.shape().dimension(d);
-      int64_t skipped = keep_end ? std::max<int64_t>(size - shape.dimension(d), 0) : 0;
+      const int64_t size = literal.shape().dimension(d);
+      const int64_t skipped = keep_end ? std::max<int64_t>(size - shape.dimension(d), 0) : 0;
       source[d] = std::min(index[d] + skipped, size - 1);
     }
-    std::memcpy(result.bytes().data() + at++ * width,
-                literal.bytes().data() + LinearIndex(strides, source) * width, width);
-  } while (NextIndex(shape.dimensions(), absl::MakeSpan(index)));
-  return result;
+  });
 }
 
 std::optional<ReduceCase> Resize(const ReduceCase& original, const Equivalence& sizes,
