@@ -51,6 +51,12 @@ const char* const kPrograms[] = {
     "y = s32[3,2] dynamic-reshape(x, a, b)\n"
     "z = s32[3,2] set-dimension-size(y, a), dimensions={0}\n"
     "n = s32[] get-dimension-size(z), dimensions={1} ROOT r = (s32[3,2], s32[]) tuple(z, n) }",
+    "HloModule m\nmost { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] maximum(a, "
+    "b) }\n"
+    "ENTRY e { x = s32[4,0] parameter(0) y = s32[0,4] parameter(1) z = s32[] constant(-2)\n"
+    "n = s32[0] reduce(x, z), dimensions={0}, to_apply=most v = s32[4] parameter(2)\n"
+    "i = s32[4] reduce(y, z), dimensions={0}, to_apply=most m = s32[4] add(i, v)\n"
+    "ROOT r = (s32[0], s32[4]) tuple(n, m) }",
     "HloModule m\nENTRY e { x = s32[5] parameter(0) c = u8[] constant(255)\n"
     "ROOT r = s32[2] dynamic-slice(x, c), dynamic_slice_sizes={2} }",
     "HloModule m\nENTRY e { x = s8[6] parameter(0) y = s8[6] parameter(1) d = s8[6] divide(x, y)\n"

@@ -46,10 +46,16 @@ def has_no_order(at):
     return name in ("maximum", "minimum", "and", "or", "xor") or (name in ("add", "multiply") and is_integer(kind))
 
 
+def lines(operand, over, kept):
+    """What is reduced together is in one column, of which there may be none, or without rows."""
+    count = int(numpy.prod([operand.shape[d] for d in over]))
+    return operand.transpose(over + kept).reshape([count] + [operand.shape[d] for d in kept])
+
+
 def reduce_in_halves(at, operand, init, over, kept):
     """All lines at once: big arrays take as many calls as their length has bits."""
     shape = tuple(operand.shape[d] for d in kept)
-    rows = operand.transpose(over + kept).reshape((-1,) + shape)
+    rows = lines(operand, over, kept)
     while len(rows) > 1:
         middle = len(rows) // 2
         rows = numpy.concatenate([at.call(0, rows[:middle], rows[middle:2 * middle]), rows[2 * middle:]])
@@ -66,7 +72,7 @@ def reduce(at, *values):
         return reduce_in_halves(at, operands[0], inits[0], over, kept)
     if is_pointwise(at):
         shape = tuple(operands[0].shape[d] for d in kept)
-        rows = [o.transpose(over + kept).reshape((-1,) + shape) for o in operands]
+        rows = [lines(o, over, kept) for o in operands]
         return fold_together(at, inits, shape, zip(*rows))
 
     def groups():
