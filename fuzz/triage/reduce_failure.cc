@@ -220,6 +220,7 @@ constexpr int64_t kFewInstructions = 8;
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
                                            const ReduceCase& reduce_case, Outcome::Kind kind,
                                            const std::string& rule, const TriageOptions& options) {
+  const double begun = Now();
   CheckSubject brief = subject;
   brief.limits.backtraces = false;
   const bool has_cheap_flags =
@@ -237,8 +238,9 @@ absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,
         const bool is_large = reduced->reduced.module->InstructionCount() > kFewInstructions;
         if (!is_large || reduced->was_enough) return reduced;
         // Cheap code may fail on smaller programs in another way than what users compile.
-        absl::StatusOr<ReduceResult> more =
-            ReduceWithin(tight, reduced->reduced, kind, rule, options);
+        TriageOptions rest = options;
+        rest.reduce_seconds -= Now() - begun;
+        absl::StatusOr<ReduceResult> more = ReduceWithin(tight, reduced->reduced, kind, rule, rest);
         if (more.ok()) return more;
         return reduced;
       }
