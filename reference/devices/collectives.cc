@@ -1,6 +1,7 @@
 // Devices join the meeting of a collective; the last one computes the results of all.
 #include "reference/devices/collectives.h"
 
+#include "reference/bounds/elements.h"
 #include "reference/devices/exchanges.h"
 #include "reference/devices/rejection.h"
 #include "spec/base/status_macros.h"
@@ -146,11 +147,20 @@ absl::StatusOr<Value> ApplyCollective(Interpreter& interpreter, const OpContext&
 absl::StatusOr<Value> ApplyCollectiveStart(Interpreter& interpreter, const OpContext& op) {
   ASSAY_ASSIGN_OR_RETURN(const Place place, JoinMeeting(interpreter, op));
   DeviceMesh* mesh = &interpreter.device().mesh();
+  // A start of an all-reduce has the shape of its result; others give what they were given first.
+  const bool has_context = &FinalShape(op) != &op.shape;
+  std::vector<Value> given;
+  for (const Value* operand : op.operands) given.push_back(*operand);
+  Value operands = given.size() == 1 ? given[0] : Value::Tuple(std::move(given));
   Value value;
   value.pending = std::make_shared<const Pending>(
       Pending{[place] { return place.meeting->complete; },
               [place, mesh] { return WaitsFor(*place.meeting, *mesh); },
-              [place] { return place.meeting->results[place.member]; }});
+              [place] { return place.meeting->results[place.member]; },
+              [&interpreter, &shape = op.instruction.shape(), has_context,
+               operands = std::move(operands)](const Value& result) {
+                return has_context ? ContextOf(interpreter, shape, {operands, result}) : result;
+              }});
   return value;
 }
 
@@ -165,6 +175,48 @@ absl::StatusOr<Value> ApplyId(Interpreter& interpreter, const OpContext& op) {
 }
 
 }  // namespace
+
+bool HoldsPending(const Value& value) {
+  if (value.pending != nullptr && value.elements.empty()) return true;
+  return std::any_of(value.elements.begin(), value.elements.end(), HoldsPending);
+}
+
+std::shared_ptr<const Pending> Ready(Value value) {
+  return std::make_shared<const Pending>(Pending{[] { return true; }, [] { return std::string(); },
+                                                 [value] { return value; },
+                                                 [](const Value& taken) { return taken; }});
+}
+
+Value ContextOf(Interpreter& interpreter, const Shape& shape, std::vector<Value> first) {
+  const std::vector<Shape>& shapes = shape.elements();
+  for (size_t k = first.size(); k < shapes.size(); ++k) {
+    if (!shapes[k].IsArray()) {
+      first.push_back(MakeValue(Literal(shapes[k]), interpreter.memory()));
+      continue;
+    }
+    Array number{Literal(shapes[k])};
+    if (interpreter.bounding()) MakeUndecided(number);
+    first.push_back(MakeValue(std::move(number), interpreter.memory()));
+  }
+  return Value::Tuple(std::move(first));
+}
+
+absl::StatusOr<Value> EndPending(Interpreter& interpreter, const OpContext& op,
+                                 const Value& value) {
+  Value settled = value;
+  if (value.pending != nullptr && value.elements.empty()) {
+    ASSAY_RETURN_IF_ERROR(interpreter.device().WaitUntil(value.pending->ready, [&] {
+      return StrCat(op.instruction.name(), ", ", value.pending->for_what());
+    }));
+    const Value taken = value.pending->take();
+    settled = value.pending->elements(taken);
+    settled.pending = Ready(taken);
+  }
+  for (Value& element : settled.elements) {
+    ASSAY_ASSIGN_OR_RETURN(element, EndPending(interpreter, op, element));
+  }
+  return settled;
+}
 
 // Waits for what a start instruction has begun.
 absl::StatusOr<Value> ApplyDone(Interpreter& interpreter, const OpContext& op) {

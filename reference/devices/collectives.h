@@ -10,4 +10,15 @@ namespace assay::reference {
 // Waits for the pending value of the operand and gives it.
 absl::StatusOr<Value> ApplyDone(Interpreter& interpreter, const OpContext& op);
 
+// What has begun in `value`, or in parts of it, ends here: contexts get their elements. A done may
+// still follow.
+absl::StatusOr<Value> EndPending(Interpreter& interpreter, const OpContext& op, const Value& value);
+
+// The value of a transfer that nobody has to be waited for.
+std::shared_ptr<const Pending> Ready(Value value);
+
+// The elements of a context of `shape`, of which the first ones are given: the numbers that come
+// behind them are an implementation's own.
+Value ContextOf(Interpreter& interpreter, const Shape& shape, std::vector<Value> first);
+
 }  // namespace assay::reference

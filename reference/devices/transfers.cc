@@ -139,10 +139,11 @@ absl::StatusOr<std::shared_ptr<Channel>> ChannelOf(Interpreter& interpreter, con
   return channel;
 }
 
-// The value of a transfer that has nobody to wait for.
-std::shared_ptr<const Pending> Ready(Value value) {
-  return std::make_shared<const Pending>(
-      Pending{[] { return true; }, [] { return std::string(); }, [value] { return value; }});
+// A transfer without another side to wait for, which ends with `taken`; `data` is in its context.
+Value OverAtOnce(Interpreter& interpreter, const OpContext& op, Value data, Value taken) {
+  Value context = ContextOf(interpreter, op.shape, {std::move(data)});
+  context.pending = Ready(std::move(taken));
+  return context;
 }
 
 // send: it is over when the other side has a buffer for the data.
@@ -152,20 +153,19 @@ absl::StatusOr<Value> ApplySend(Interpreter& interpreter, const OpContext& op) {
   if (op.instruction.attributes().Flag(Attr::kIsHostTransfer)) {
     // The host takes what is sent and gives what is received by the queues of infeed and outfeed.
     interpreter.device().outfeed.push_back(*op.operands[0]);
-    context.pending = Ready(token);
-    return context;
+    return OverAtOnce(interpreter, op, *op.operands[0], token);
   }
   ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, ChannelOf(interpreter, op, true));
-  if (channel == nullptr) {
-    context.pending = Ready(token);
-    return context;
-  }
+  if (channel == nullptr) return OverAtOnce(interpreter, op, *op.operands[0], token);
   const int64_t number = channel->sends++,
                 id = op.instruction.attributes().Integer(Attr::kChannelId);
   channel->sent.push_back(*op.operands[0]);
-  context.pending = std::make_shared<const Pending>(
-      Pending{[channel, number] { return channel->recvs > number; },
-              [id] { return StrCat("for a recv on channel ", id); }, [token] { return token; }});
+  context.pending = std::make_shared<const Pending>(Pending{
+      [channel, number] { return channel->recvs > number; },
+      [id] { return StrCat("for a recv on channel ", id); }, [token] { return token; },
+      [&interpreter, &shape = op.instruction.shape(), sent = *op.operands[0]](const Value&) {
+        return ContextOf(interpreter, shape, {sent});
+      }});
   return context;
 }
 
@@ -175,25 +175,27 @@ absl::StatusOr<Value> ApplyRecv(Interpreter& interpreter, const OpContext& op) {
   Value context, token = Token(interpreter);
   if (op.instruction.attributes().Flag(Attr::kIsHostTransfer)) {
     ASSAY_ASSIGN_OR_RETURN(Value data, TakeItem(interpreter, op, shape));
-    context.pending = Ready(Value::Tuple({std::move(data), token}));
-    return context;
+    return OverAtOnce(interpreter, op, data, Value::Tuple({data, token}));
   }
   ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<Channel> channel, ChannelOf(interpreter, op, false));
   if (channel == nullptr) {
     ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
-    context.pending = Ready(Value::Tuple({ZeroOf(interpreter, shape), token}));
-    return context;
+    const Value zero = ZeroOf(interpreter, shape);
+    return OverAtOnce(interpreter, op, zero, Value::Tuple({zero, token}));
   }
   const int64_t number = channel->recvs++,
                 id = op.instruction.attributes().Integer(Attr::kChannelId);
-  context.pending =
-      std::make_shared<const Pending>(Pending{[channel, number] { return channel->sends > number; },
-                                              [id] { return StrCat("for a send on channel ", id); },
-                                              [channel, token] {
-                                                Value data = std::move(channel->sent.front());
-                                                channel->sent.pop_front();
-                                                return Value::Tuple({std::move(data), token});
-                                              }});
+  context.pending = std::make_shared<const Pending>(
+      Pending{[channel, number] { return channel->sends > number; },
+              [id] { return StrCat("for a send on channel ", id); },
+              [channel, token] {
+                Value data = std::move(channel->sent.front());
+                channel->sent.pop_front();
+                return Value::Tuple({std::move(data), token});
+              },
+              [&interpreter, &context_shape = op.instruction.shape()](const Value& taken) {
+                return ContextOf(interpreter, context_shape, {taken.elements[0]});
+              }});
   return context;
 }
 
@@ -234,8 +236,13 @@ absl::StatusOr<Value> ApplyAsyncUpdate(Interpreter& interpreter, const OpContext
   return StartOrWait(interpreter, op, std::move(arguments), *start->callee());
 }
 
-absl::StatusOr<Value> ApplyAsyncDone(Interpreter&, const OpContext& op) {
-  return op.operands[0]->elements[1];
+// What its computation has begun and not ended, such as the sends and receives of a group, ends
+// here: XLA's contexts then hold the data that went over.
+absl::StatusOr<Value> ApplyAsyncDone(Interpreter& interpreter, const OpContext& op) {
+  const Value& result = op.operands[0]->elements[1];
+  if (result.pending == nullptr && result.IsTuple() != op.shape.IsTuple())
+    return Rejected(op, "its computation has not been given all arguments");
+  return EndPending(interpreter, op, result);
 }
 
 }  // namespace

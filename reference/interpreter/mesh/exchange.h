@@ -37,6 +37,11 @@ struct Pending {
   std::function<bool()> ready;
   std::function<std::string()> for_what;
   std::function<Value()> take;  // once, when ready
+  // The elements of the context itself, given what was taken: what an async-done around it shows.
+  std::function<Value(const Value& taken)> elements;
 };
+
+// True if the value, or a part of it, has still to be given.
+bool HoldsPending(const Value& value);
 
 }  // namespace assay::reference

@@ -6,6 +6,7 @@
 #include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/interpreter.h"
+#include "reference/interpreter/mesh/exchange.h"
 #include "reference/interpreter/oracle/joint_places.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -49,7 +50,11 @@ absl::StatusOr<Value> Run(const Module& module, const std::vector<const Literal*
     values.push_back(reference::MakeGivenValue(*argument, budget.memory()));
   }
   ASSAY_RETURN_IF_ERROR(reference::BindSizes(interpreter, module, values));
-  return interpreter.Run(*module.entry(), values);
+  ASSAY_ASSIGN_OR_RETURN(Value result, interpreter.Run(*module.entry(), values));
+  if (!reference::HoldsPending(result)) return result;
+  return MakeError(ErrorClass::kUnsupported,
+                   StrCat("the result holds the context of a transfer that nothing ends: ",
+                          module.entry()->root()->name()));
 }
 
 // Devices of a run at most; each takes a thread.

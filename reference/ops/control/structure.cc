@@ -1,5 +1,6 @@
 // Ops that carry values without reading them. Document: operation semantics chapters 4 and 17.
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
 
 namespace assay::reference {
@@ -13,6 +14,12 @@ absl::StatusOr<Value> ApplyTuple(Interpreter&, const OpContext& op) {
 }
 
 absl::StatusOr<Value> ApplyGetTupleElement(Interpreter&, const OpContext& op) {
+  if (op.operands[0]->pending != nullptr && op.operands[0]->elements.empty()) {
+    return MakeError(
+        ErrorClass::kRejected,
+        StrCat(op.instruction.name(), " reads an element of ", op.instruction.operand(0)->name(),
+               ", which is still under way: its elements are known once it is done"));
+  }
   return op.operands[0]->elements[op.instruction.tuple_index()];
 }
 
