@@ -8,7 +8,8 @@ namespace {
 class VerdictsTest : public ExpectationTest {};
 
 TEST_F(VerdictsTest, AnswersAreJudgedAsWritten) {
-  CasesForTest cases("reference/testdata/verdicts.txt", {"entry", "xla", "strict", "xla-gpu"});
+  CasesForTest cases("reference/testdata/verdicts.txt",
+                     {"entry", "input", "xla", "strict", "xla-gpu", "xla-as-written"});
   EXPECT_GE(cases.blocks().size(), 12u);
   for (const CaseBlock& block : cases.blocks()) {
     SCOPED_TRACE(block.name);
@@ -17,7 +18,10 @@ TEST_F(VerdictsTest, AnswersAreJudgedAsWritten) {
     ASSERT_NO_FATAL_FAILURE(Load(entry->text, block.text));
     int answers = 0;
     for (const CaseField& field : block.fields) {
-      if (field.key != "xla" && field.key != "strict" && field.key != "xla-gpu") continue;
+      if (field.key == "input") {
+        ASSERT_NO_FATAL_FAILURE(AddInput(field.value));
+      }
+      if (field.key == "entry" || field.key == "row" || field.key == "input") continue;
       SCOPED_TRACE(field.value);
       ++answers;
       const size_t blank = field.value.find(' ');

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "reference/interpreter/blockwise.h"
 #include "reference/interpreter/dynamic_shapes.h"
+#include "reference/interpreter/folding/constant_folder.h"
 #include "reference/values/licenses/dependence.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -121,6 +122,10 @@ void SetViewsOfSums(Plan& plan, bool is_entry) {
 
 }  // namespace
 
+Plans::Plans(bool bounding) : bounding_(bounding) {}
+
+Plans::~Plans() = default;
+
 bool Plans::HasEffect(const Instruction& instruction) const {
   if (Info(instruction.opcode()).Is(kSideEffect) ||
       instruction.attributes().Flag(Attr::kCustomCallHasSideEffect)) {
@@ -133,12 +138,26 @@ bool Plans::HasEffect(const Instruction& instruction) const {
                      });
 }
 
+// Runs that bound nothing only ask what values are made by.
+void Plans::MakeConstants() {
+  Constants::Evaluate evaluate;
+  if (bounding_) {
+    if (folder_ == nullptr) folder_ = std::make_unique<ConstantFolder>();
+    evaluate = [folder = folder_.get()](const Instruction& instruction, const Shape& shape,
+                                        absl::Span<const Value* const> operands) {
+      return folder->Evaluate(instruction, shape, operands);
+    };
+  }
+  constants_ = std::make_unique<Constants>(inlining_callers_, std::move(evaluate));
+}
+
 bool Plans::HasEffects(const Computation& computation) {
   const Module& module = *computation.parent();
   if (module_ != &module) {
     module_ = &module;
     effects_.clear();
     inlining_callers_ = FindInliningCallers(module);
+    MakeConstants();
     for (const Computation* each : module.ComputationPostOrder()) {
       effects_[each] = std::any_of(each->begin(), each->end(), [&](const Instruction* instruction) {
         return HasEffect(*instruction);
@@ -182,7 +201,7 @@ absl::StatusOr<Plan::Step> Plans::MakeStep(const Instruction& instruction,
   step.kind = KindOf(step);
   if (step.kind == StepKind::kBlockwise && keeps_whole_ && keeps_whole_(instruction))
     step.kind = StepKind::kPlain;
-  if (bounding_) step.licensed = LicensedFormsOf(instruction, inlining_callers_);
+  if (bounding_) step.licensed = LicensedFormsOf(instruction, *constants_);
   if (step.kind != StepKind::kConstant) return step;
   if (instruction.literal() == nullptr) {
     return MakeError(ErrorClass::kUnsupported,
@@ -256,7 +275,7 @@ absl::StatusOr<const Plan*> Plans::PlanOf(const Computation& computation, Memory
     if (instruction->opcode() == Opcode::kDivide) {
       step.licensed.divisor_is_invariant =
           dependences[instruction->operand(1)] == Dependence::kNone;
-      step.licensed.divides_by_root = DividesByRoot(*instruction, inlining_callers_);
+      step.licensed.divides_by_root = DividesByRoot(*instruction, *constants_);
     }
     for (const Instruction* operand : instruction->operands())
       step.operands.push_back(place[operand]);
@@ -265,6 +284,7 @@ absl::StatusOr<const Plan*> Plans::PlanOf(const Computation& computation, Memory
     if (instruction == computation.root()) plan->root = plan->steps.size();
     plan->steps.push_back(std::move(step));
   }
+  constants_->Forget();
   SetDeadValues(*plan);
   SetViewsOfSums(*plan, is_entry);
   // `slot` still points into the map: nothing since has planned another computation.

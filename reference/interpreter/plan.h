@@ -14,6 +14,8 @@
 
 namespace assay::reference {
 
+class ConstantFolder;
+
 // True if the result of the op is its operand, where that has one element.
 bool PassesOneElementOn(const Instruction& instruction);
 
@@ -54,7 +56,8 @@ struct Plan {
 class Plans {
  public:
   // The plans of runs in bound mode hold the forms that a profile may license.
-  explicit Plans(bool bounding) : bounding_(bounding) {}
+  explicit Plans(bool bounding);
+  ~Plans();
   // The results of the instructions for which `keeps` is true will exist as wholes; before the
   // first plan is made.
   void KeepWhole(std::function<bool(const Instruction&)> keeps) { keeps_whole_ = std::move(keeps); }
@@ -66,6 +69,7 @@ class Plans {
   bool HasEffects(const Computation& computation);
 
  private:
+  void MakeConstants();
   bool HasEffect(const Instruction& instruction) const;
   bool IsLiftable(const Instruction& instruction);
   bool IsLiftable(const Computation& computation);
@@ -82,6 +86,9 @@ class Plans {
   absl::flat_hash_map<const Computation*, bool> liftable_;
   int lift_depth_ = 0;
   InliningCallers inlining_callers_;
+  // The constants of the module, and what evaluates them in bound mode, which outlives them.
+  std::unique_ptr<ConstantFolder> folder_;
+  std::unique_ptr<Constants> constants_;
 };
 
 }  // namespace assay::reference

@@ -22,10 +22,24 @@ class ExpectationTest : public testing::Test {
     ASSERT_TRUE(module.ok()) << module.status().message();
     ASSERT_TRUE(Verify(**module).ok()) << Verify(**module);
     module_ = *std::move(module);
+    inputs_.clear();
+  }
+
+  // The argument for the next parameter of the entry computation, as text.
+  void AddInput(const std::string& text) {
+    const auto number = static_cast<int64_t>(inputs_.size());
+    ASSERT_LT(number, module_->entry()->parameter_count());
+    absl::StatusOr<Literal> literal =
+        ReadLiteral(module_->entry()->parameter(number)->shape(), text);
+    ASSERT_TRUE(literal.ok()) << literal.status().message();
+    inputs_.push_back(*std::move(literal));
   }
 
   Expectation Expect(const Profile& profile) {
-    absl::StatusOr<Expectation> expectation = MakeOracle()->Expect(*module_, {}, profile, Limits{});
+    std::vector<const Literal*> arguments;
+    for (const Literal& input : inputs_) arguments.push_back(&input);
+    absl::StatusOr<Expectation> expectation =
+        MakeOracle()->Expect(*module_, arguments, profile, Limits{});
     EXPECT_TRUE(expectation.ok()) << expectation.status();
     return expectation.ok() ? *expectation : Expectation();
   }
@@ -38,6 +52,7 @@ class ExpectationTest : public testing::Test {
   }
 
   std::unique_ptr<Module> module_;
+  std::vector<Literal> inputs_;
 };
 
 }  // namespace assay::reference

@@ -137,7 +137,6 @@ bool OnlyMeetsAddition(const Instruction& value, const InliningCallers& callers)
 
 // Constants that scale what was scaled, or are added to what was shifted.
 void FindChains(const Instruction& instruction, Producers& producers, LicensedForms& found) {
-  producers.FoldArrays();
   const auto note_scale = [&found](double inner) {
     found.scales_twice = inner >= 0;
     found.first_scale = std::max(inner, 0.0);
@@ -174,19 +173,20 @@ bool IsExponential(const Instruction& value, Producers& producers) {
 
 }  // namespace
 
-bool DividesByRoot(const Instruction& quotient, const InliningCallers& callers) {
-  Producers producers(callers);
+bool DividesByRoot(const Instruction& quotient, Constants& constants) {
+  Producers producers(constants);
   producers.IgnoreSigns();
   return producers.IsA(*quotient.operand(1), Opcode::kSqrt);
 }
 
-LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers) {
+LicensedForms LicensedFormsOf(const Instruction& instruction, Constants& constants) {
   LicensedForms found;
   if (IsSum(instruction)) found.terms_of_whole_sum = TermsOfWholeSum(instruction);
-  if (AddsUp(instruction)) found.may_start_from_sum = OnlyMeetsAddition(instruction, callers);
+  if (AddsUp(instruction))
+    found.may_start_from_sum = OnlyMeetsAddition(instruction, constants.callers());
   const ElementType type = instruction.shape().element_type();
   if (!IsFloat(type) && !IsComplex(type)) return found;
-  Producers producers(callers);
+  Producers producers(constants);
   const Opcode opcode = instruction.opcode();
   if (IsScaling(instruction) || IsShift(instruction) || opcode == Opcode::kBatchNormInference)
     producers.IgnoreSigns();
@@ -196,7 +196,7 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCall
   }
   if (IsComplex(type)) {
     found.gives_back_operand =
-        opcode == Opcode::kMultiply && UnchangedOperand(instruction) != nullptr;
+        opcode == Opcode::kMultiply && UnchangedOperand(instruction, constants) != nullptr;
     FindChains(instruction, producers, found);
     return found;
   }

@@ -47,8 +47,8 @@ struct LicensedForms {
   bool InvertsFunction() const { return inverted != Opcode::kDivide; }
 };
 
-bool DividesByRoot(const Instruction& quotient, const InliningCallers& callers);
+bool DividesByRoot(const Instruction& quotient, Constants& constants);
 // Finds all but the first two.
-LicensedForms LicensedFormsOf(const Instruction& instruction, const InliningCallers& callers);
+LicensedForms LicensedFormsOf(const Instruction& instruction, Constants& constants);
 
 }  // namespace assay::reference

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "reference/interpreter/folding/constant_folder.h"
 #include "spec/text/reader.h"
 #include "spec/verifier/verifier.h"
 
@@ -67,10 +68,24 @@ ENTRY e {
   ROOT t = () tuple()
 })";
 
+// Constants that the oracle's interpreter folds.
+class FoldedConstants : public Constants {
+ public:
+  explicit FoldedConstants(const InliningCallers& callers)
+      : Constants(callers, [this](const Instruction& instruction, const Shape& shape,
+                                  absl::Span<const Value* const> operands) {
+          return folder_.Evaluate(instruction, shape, operands);
+        }) {}
+
+ private:
+  ConstantFolder folder_;
+};
+
 TEST(LicensedForms, SignsAndNeedlessMagnitudesHideNone) {
   const auto module = ReadModule(kModule);
   ASSERT_TRUE(module.ok()) << module.status();
   const InliningCallers callers = FindInliningCallers(**module);
+  FoldedConstants constants(callers);
   int64_t count = 0;
   for (const Instruction* instruction : *(*module)->entry()) {
     const std::string_view name = instruction->name();
@@ -80,7 +95,7 @@ TEST(LicensedForms, SignsAndNeedlessMagnitudesHideNone) {
                     [name](std::string_view prefix) { return name.starts_with(prefix); });
     if (!is_asked) continue;
     ++count;
-    const LicensedForms forms = LicensedFormsOf(*instruction, callers);
+    const LicensedForms forms = LicensedFormsOf(*instruction, constants);
     EXPECT_EQ(forms.scale_of_both >= 0, name.starts_with("both_")) << name;
     EXPECT_EQ(forms.scales_twice || forms.shifts_twice, name.starts_with("twice_")) << name;
     EXPECT_EQ(forms.joins_exponentials, name.starts_with("joins_")) << name;
@@ -181,7 +196,8 @@ TEST(LicensedForms, MovesHideNone) {
       ASSERT_TRUE(module.ok()) << way.words << module.status();
       EXPECT_EQ(absl::OkStatus(), Verify(**module)) << way.words;
       const InliningCallers callers = FindInliningCallers(**module);
-      const LicensedForms forms = LicensedFormsOf(*(*module)->entry()->root(), callers);
+      FoldedConstants constants(callers);
+      const LicensedForms forms = LicensedFormsOf(*(*module)->entry()->root(), constants);
       EXPECT_EQ(op == "add" ? forms.shifts_twice : forms.scales_twice, way.is_passed)
           << op << " " << way.words;
     }

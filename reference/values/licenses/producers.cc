@@ -1,4 +1,4 @@
-// The walk from a value to what may have made it, and constants that are folded on the way.
+// The walk from a value to what may have made it.
 #include "reference/values/licenses/producers.h"
 
 #include <algorithm>
@@ -12,98 +12,6 @@
 
 namespace assay::reference {
 namespace {
-
-// The functions that a compiler evaluates when their operands are constants, as far as programs
-// make constants of them.
-struct FoldedFunction {
-  Opcode opcode;
-  double (*unary)(double);
-  double (*binary)(double, double);
-};
-constexpr FoldedFunction kFoldedFunctions[] = {
-    {Opcode::kAbs, [](double x) { return std::fabs(x); }, nullptr},
-    {Opcode::kConvert, [](double x) { return x; }, nullptr},
-    {Opcode::kExponential, [](double x) { return std::exp(x); }, nullptr},
-    {Opcode::kLog, [](double x) { return std::log(x); }, nullptr},
-    {Opcode::kNegate, [](double x) { return -x; }, nullptr},
-    {Opcode::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, nullptr},
-    {Opcode::kSqrt, [](double x) { return std::sqrt(x); }, nullptr},
-    {Opcode::kTanh, [](double x) { return std::tanh(x); }, nullptr},
-    {Opcode::kAdd, nullptr, [](double x, double y) { return x + y; }},
-    {Opcode::kDivide, nullptr, [](double x, double y) { return x / y; }},
-    {Opcode::kMultiply, nullptr, [](double x, double y) { return x * y; }},
-    {Opcode::kPower, nullptr, [](double x, double y) { return std::pow(x, y); }},
-    {Opcode::kSubtract, nullptr, [](double x, double y) { return x - y; }},
-};
-
-// About the elements of a small array that is made of constants alone; empty if it is none. One
-// element stands for all of a splat.
-std::vector<double> FoldedElements(const Instruction& value, int depth = 4) {
-  constexpr int64_t kMostElements = 1024;
-  const Shape& shape = value.shape();
-  if (!shape.IsArray() || !IsFloat(shape.element_type()) || shape.ElementCount() > kMostElements)
-    return {};
-  std::vector<double> elements;
-  if (value.opcode() == Opcode::kConstant) {
-    if (value.literal() == nullptr) return {};
-    for (int64_t i = 0; i < value.literal()->element_count(); ++i)
-      elements.push_back(value.literal()->GetDouble(i));
-    return elements;
-  }
-  if (depth == 0) return {};
-  if (value.opcode() == Opcode::kBroadcast && value.operand(0)->shape().IsScalar())
-    return FoldedElements(*value.operand(0), depth - 1);
-  for (const FoldedFunction& function : kFoldedFunctions) {
-    if (function.opcode != value.opcode()) continue;
-    const std::vector<double> x = FoldedElements(*value.operand(0), depth - 1);
-    if (x.empty()) return {};
-    if (function.unary != nullptr) {
-      for (double element : x) elements.push_back(function.unary(element));
-      return elements;
-    }
-    const std::vector<double> y = FoldedElements(*value.operand(1), depth - 1);
-    for (size_t i = 0; !y.empty() && i < std::max(x.size(), y.size()); ++i)
-      elements.push_back(function.binary(x[i % x.size()], y[i % y.size()]));
-    return elements;
-  }
-  return {};
-}
-
-// True if no element of the result is larger than the largest of the operands, but for a rounding.
-bool KeepsMagnitude(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-    case Opcode::kClamp:
-    case Opcode::kConvert:
-    case Opcode::kImag:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kNegate:
-    case Opcode::kReal:
-    case Opcode::kReducePrecision:
-    case Opcode::kRemainder:
-    case Opcode::kSelect:
-      return true;
-    default:
-      return Info(opcode).Is(kDataMovement) && opcode != Opcode::kBitcastConvert &&
-             opcode != Opcode::kBitcast;
-  }
-}
-
-// True if a concatenation repeats one number.
-bool RepeatsOne(const Instruction& value) {
-  if (value.opcode() != Opcode::kConcatenate || value.operand(0)->shape().ElementCount() != 1)
-    return false;
-  return std::all_of(value.operands().begin(), value.operands().end(),
-                     [&](const Instruction* operand) { return operand == value.operand(0); });
-}
-
-double LargestMagnitude(const Literal& literal) {
-  double largest = 0;
-  for (int64_t k = 0; k < literal.component_count(); ++k)
-    largest = std::max(largest, std::fabs(literal.GetComponent(k)));
-  return largest;
-}
 
 // True if the op moves no element and adds none, so that compilers take its operand instead.
 bool ChangesNothing(const Instruction& value) {
@@ -149,25 +57,19 @@ const Instruction* ChosenOperand(const Instruction& select) {
 }
 
 // True if all elements are that number, as far as one sees without evaluating much.
-bool IsEverywhere(const Instruction& value, double number) {
+bool IsEverywhere(const Instruction& value, double number, Constants& constants) {
   const Instruction* at = &value;
   while (at->opcode() == Opcode::kBroadcast || at->opcode() == Opcode::kReshape)
     at = at->operand(0);
-  if (at->opcode() == Opcode::kConstant && IsComplex(at->shape().element_type())) {
-    const Literal* literal = at->literal();
-    for (int64_t k = 0; literal != nullptr && k < literal->component_count(); ++k)
-      if (literal->GetComponent(k) != (k % 2 == 0 ? number : 0)) return false;
-    return literal != nullptr;
-  }
-  const std::vector<double> elements = FoldedElements(*at);
-  return !elements.empty() &&
-         absl::c_all_of(elements, [number](double element) { return element == number; });
+  return constants.IsEverywhere(*at, number);
 }
 
 // True if no element has a minus that abs would take away, but for that of a zero or a NaN.
-bool IsNeverNegative(const Instruction& value, int depth = 4) {
+bool IsNeverNegative(const Instruction& value, Constants& constants, int depth = 4) {
   if (IsComplex(value.shape().element_type()) || depth == 0) return false;
-  const auto is_never = [&](int64_t k) { return IsNeverNegative(*value.operand(k), depth - 1); };
+  const auto is_never = [&](int64_t k) {
+    return IsNeverNegative(*value.operand(k), constants, depth - 1);
+  };
   switch (value.opcode()) {
     case Opcode::kAbs:
     case Opcode::kExponential:
@@ -195,10 +97,8 @@ bool IsNeverNegative(const Instruction& value, int depth = 4) {
     case Opcode::kSlice:
     case Opcode::kTranspose:
       return is_never(0);
-    default: {
-      const std::vector<double> elements = FoldedElements(value);
-      return !elements.empty() && absl::c_all_of(elements, [](double x) { return x >= 0; });
-    }
+    default:
+      return constants.IsNowhereNegative(value);
   }
 }
 
@@ -264,43 +164,23 @@ bool MovesElements(const Instruction& value) {
   }
 }
 
-// How many operands of a scan are inputs, and how many of its results are no carries.
-int64_t InputsOf(const Instruction& scan) {
-  return scan.operand_count() - scan.attributes().Integer(Attr::kNumCarries);
-}
-int64_t OutputsOf(const Instruction& scan) {
-  const int64_t results =
-      scan.shape().IsTuple() ? static_cast<int64_t>(scan.shape().elements().size()) : 1;
-  return results - scan.attributes().Integer(Attr::kNumCarries);
-}
-
-struct Argument {
-  const Instruction* value;
-  int64_t element = -1;  // of the value, if that is a tuple; -1: all of it
-};
-
-// What an inlined caller gives for parameter `number` of a computation: where a loop or a scan goes
-// on, the root of its body as well.
-std::vector<Argument> ArgumentsOf(const Instruction& caller, const Computation& computation,
-                                  int64_t number) {
-  switch (caller.opcode()) {
-    case Opcode::kWhile:
-      return {{caller.operand(0)}, {caller.callee(1)->root()}};
-    case Opcode::kScan: {
-      const int64_t carry = number - InputsOf(caller);
-      if (carry < 0) return {{caller.operand(number)}};
-      const int64_t element = caller.shape().IsTuple() ? OutputsOf(caller) + carry : -1;
-      return {{caller.operand(number)}, {caller.callee()->root(), element}};
-    }
-    case Opcode::kConditional: {
-      std::vector<Argument> arguments;
-      for (size_t k = 0; k < caller.callees().size(); ++k)
-        if (caller.callees()[k] == &computation)
-          arguments.push_back({caller.operand(static_cast<int64_t>(k) + 1)});
-      return arguments;
-    }
+// True of what Visit looks through to all that makes the value.
+bool IsWalkedThrough(const Instruction& value) {
+  switch (value.opcode()) {
+    case Opcode::kBitcast:
+    case Opcode::kBroadcast:
+    case Opcode::kCall:
+    case Opcode::kCopy:
+    case Opcode::kFusion:
+    case Opcode::kGetTupleElement:
+    case Opcode::kOptBarrier:
+    case Opcode::kParameter:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kTranspose:
+      return true;
     default:
-      return {{caller.operand(number)}};
+      return !value.shape().IsArray();
   }
 }
 
@@ -336,10 +216,13 @@ bool ContractsOneTerm(const Instruction& value) {
       [&lhs](int64_t dim) { return lhs.dimensions()[static_cast<size_t>(dim)] == 1; });
 }
 
-const Instruction* UnchangedOperand(const Instruction& value) {
-  const auto beside = [&value](double neutral, bool commutes) -> const Instruction* {
-    if (IsEverywhere(*value.operand(1), neutral)) return value.operand(0);
-    return commutes && IsEverywhere(*value.operand(0), neutral) ? value.operand(1) : nullptr;
+const Instruction* UnchangedOperand(const Instruction& value, Constants& constants) {
+  const auto is_everywhere = [&](int64_t k, double number) {
+    return IsEverywhere(*value.operand(k), number, constants);
+  };
+  const auto beside = [&](double neutral, bool commutes) -> const Instruction* {
+    if (is_everywhere(1, neutral)) return value.operand(0);
+    return commutes && is_everywhere(0, neutral) ? value.operand(1) : nullptr;
   };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   switch (value.opcode()) {
@@ -356,8 +239,7 @@ const Instruction* UnchangedOperand(const Instruction& value) {
     case Opcode::kConvert:
       return BeforeThereAndBack(value);
     case Opcode::kClamp: {
-      const bool has_limits =
-          IsEverywhere(*value.operand(0), -kInfinity) && IsEverywhere(*value.operand(2), kInfinity);
+      const bool has_limits = is_everywhere(0, -kInfinity) && is_everywhere(2, kInfinity);
       return has_limits ? value.operand(1) : nullptr;
     }
     case Opcode::kAdd:
@@ -385,34 +267,10 @@ const Instruction* UnchangedOperand(const Instruction& value) {
       return inner->opcode() == Opcode::kNegate ? inner->operand(0) : nullptr;
     }
     case Opcode::kAbs:
-      return IsNeverNegative(*value.operand(0)) ? value.operand(0) : nullptr;
+      return IsNeverNegative(*value.operand(0), constants) ? value.operand(0) : nullptr;
     default:
       return WhatItMovesWhole(value);
   }
-}
-
-InliningCallers FindInliningCallers(const Module& module) {
-  InliningCallers callers;
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* instruction : *computation) {
-      switch (instruction->opcode()) {
-        case Opcode::kCall:
-        case Opcode::kFusion:
-        case Opcode::kMap:
-        case Opcode::kWhile:
-        case Opcode::kScan:
-        case Opcode::kConditional:
-          for (const Computation* callee : instruction->callees()) {
-            std::vector<const Instruction*>& known = callers[callee];
-            if (known.empty() || known.back() != instruction) known.push_back(instruction);
-          }
-          break;
-        default:
-          break;
-      }
-    }
-  }
-  return callers;
 }
 
 bool Producers::Any(const Instruction& value, const Predicate& property) {
@@ -438,79 +296,21 @@ bool Producers::IsWidened(const Instruction& value) {
   return VisitWidened(value);
 }
 
+// Compilers fold every op on constants alone. What the walk looks through need not be evaluated.
 double Producers::ConstantMagnitude(const Instruction& value) {
-  return Constant(value, Ask::kMagnitude);
-}
-
-bool Producers::IsConstant(const Instruction& value) { return Constant(value, Ask::kWhether) >= 0; }
-
-// Compilers fold every op on constants alone. A magnitude that none of its elements exceeds, which
-// is infinite where more than sums and products would have to be computed; negative if a value is
-// not made of constants.
-double Producers::MagnitudeOfConstants(const Instruction& value, Ask ask, int& left) const {
-  if (left-- <= 0) return -1;
-  const OpInfo& info = Info(value.opcode());
-  if (info.Is(kSideEffect) || value.opcode() == Opcode::kRng) return -1;
-  if (value.opcode() == Opcode::kIota) return static_cast<double>(value.shape().ElementCount());
-  if (value.opcode() == Opcode::kConstant) {
-    const Literal* literal = value.literal();
-    if (literal == nullptr || !literal->shape().IsArray()) return -1;
-    return ask == Ask::kMagnitude ? LargestMagnitude(*literal) : 0;
-  }
-  if (value.operands().empty()) return -1;
-  double largest = 0, sum = 0, product = 1;
-  for (const Instruction* operand : value.operands()) {
-    const double magnitude = MagnitudeOfConstants(*operand, ask, left);
-    if (magnitude < 0) return -1;
-    sum += magnitude;
-    product *= magnitude;
-    // Indices and predicates only choose.
-    const bool is_number = value.opcode() == Opcode::kConvert ||
-                           operand->shape().element_type() == value.shape().element_type() ||
-                           IsComplex(operand->shape().element_type());
-    if (is_number) largest = std::max(largest, magnitude);
-  }
-  constexpr double kRounded = 1.125;
-  switch (value.opcode()) {
-    case Opcode::kAdd:
-    case Opcode::kSubtract:
-      return sum * kRounded;
-    case Opcode::kMultiply:  // a part of a complex number is the sum of two products
-      return 2 * product * kRounded;
-    default:
-      return KeepsMagnitude(value.opcode()) ? largest * kRounded
-                                            : std::numeric_limits<double>::infinity();
-  }
-}
-
-double Producers::Constant(const Instruction& value, Ask ask) {
   double largest = -1;
-  auto is_constant = [&](const Instruction& made) {
-    if (made.opcode() != Opcode::kConstant) {
-      // What only widens or converts an array is looked through.
-      const bool is_one = made.shape().IsArray() && made.shape().ElementCount() == 1;
-      const bool is_looked_through = made.opcode() == Opcode::kBroadcast ||
-                                     (made.opcode() == Opcode::kConvert && !is_one) ||
-                                     !(folds_arrays_ || is_one || RepeatsOne(made));
-      if (is_looked_through) return false;
-      const std::vector<double> folded = FoldedElements(made);
-      if (folded.empty()) {
-        int left = kMostVisits;
-        largest = MagnitudeOfConstants(made, ask, left);
-        return largest >= 0;
-      }
-      // Rounding to a narrow type adds an eighth at most; a NaN stays one in every form.
-      for (double element : folded)
-        if (!std::isnan(element)) largest = std::max(largest, std::fabs(element) * 1.125);
-      return largest >= 0;
-    }
-    if (made.literal() == nullptr) return false;
-    const Literal& literal = *made.literal();
-    if (literal.element_count() == 1 && std::isnan(literal.GetComponent(0))) return false;
-    largest = ask == Ask::kMagnitude ? LargestMagnitude(literal) : 0;
-    return true;
-  };
-  return Any(value, is_constant) ? largest : -1;
+  Any(value, [&](const Instruction& made) {
+    if (IsWalkedThrough(made)) return false;
+    if (constants_.IsConstant(made)) largest = constants_.Magnitude(made);
+    return largest >= 0;
+  });
+  return largest;
+}
+
+bool Producers::IsConstant(const Instruction& value) {
+  return Any(value, [&](const Instruction& made) {
+    return !IsWalkedThrough(made) && constants_.IsConstant(made);
+  });
 }
 
 bool Producers::VisitWidened(const Instruction& value) {
@@ -576,7 +376,7 @@ bool Producers::Visit(const Instruction& value, const Search& search, Path path)
                                  ? KeepsNumbers(value)
                                  : ignores_signs_ && value.opcode() == Opcode::kNegate;
       if (is_passed) return operand(0);
-      const Instruction* unchanged = UnchangedOperand(value);
+      const Instruction* unchanged = UnchangedOperand(value, constants_);
       if (unchanged != nullptr) return Visit(*unchanged, search, path);
       return search.by_element && VisitMoved(value, search, path);
     }
@@ -609,10 +409,11 @@ bool Producers::VisitStart(const Instruction& scan, const Search& search, Path p
 }
 
 bool Producers::VisitCallers(const Instruction& parameter, const Search& search, const Path& path) {
-  const auto at = callers_.find(parameter.parent());
-  if (at == callers_.end()) return false;
+  const InliningCallers& callers = constants_.callers();
+  const auto at = callers.find(parameter.parent());
+  if (at == callers.end()) return false;
   for (const Instruction* caller : at->second) {
-    for (const Argument& argument :
+    for (const InlinedArgument& argument :
          ArgumentsOf(*caller, *parameter.parent(), parameter.parameter_number())) {
       Path inner = path;
       if (argument.element >= 0) inner.push_back(argument.element);

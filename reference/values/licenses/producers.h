@@ -4,22 +4,17 @@
 #include <functional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "reference/values/licenses/constants.h"
 #include "spec/ir/module.h"
 
 namespace assay::reference {
-
-// The instructions that run each computation, as far as compilers may put it in their place: calls,
-// fusions, maps, loops of few trips, scans of few steps, conditionals whose choice is known.
-using InliningCallers = absl::flat_hash_map<const Computation*, std::vector<const Instruction*>>;
-InliningCallers FindInliningCallers(const Module& module);
 
 // True of a contraction each of whose results is one product.
 bool ContractsOneTerm(const Instruction& value);
 
 // The operand that an op gives back unchanged, but for the sign of a zero or for what is no number,
 // so that compilers take it instead; null if there is none.
-const Instruction* UnchangedOperand(const Instruction& value);
+const Instruction* UnchangedOperand(const Instruction& value, Constants& constants);
 
 // Looks for what makes a value, through what only moves or repeats its elements, since compilers
 // compute before they do that, and across the callers that they inline.
@@ -27,7 +22,7 @@ class Producers {
  public:
   using Predicate = std::function<bool(const Instruction&)>;
 
-  explicit Producers(const InliningCallers& callers) : callers_(callers) {}
+  explicit Producers(Constants& constants) : constants_(constants) {}
 
   // True if one of the instructions that may make the value has the property.
   bool Any(const Instruction& value, const Predicate& property);
@@ -41,21 +36,17 @@ class Producers {
   // made of such and of constants. Compilers compute that before it is broadcast.
   bool IsWidened(const Instruction& value);
 
-  // From now on functions of constant arrays are constants, and not only those of one number.
-  void FoldArrays() { folds_arrays_ = true; }
-
   // From now on negations are looked through: a sign may stand before a factor, or before the
   // product.
   void IgnoreSigns() { ignores_signs_ = true; }
 
   // The largest magnitude of the constant that the value is, of complex numbers that of a part;
-  // negative if it is none.
+  // negative if it is none. A look at all its elements is saved where one only asks if there is
+  // one.
   double ConstantMagnitude(const Instruction& value);
   bool IsConstant(const Instruction& value);
 
  private:
-  // A look at all elements of a constant is saved where one only asks if there is one.
-  enum class Ask : uint8_t { kWhether, kMagnitude };
   // Which element of a tuple is looked for, and of that one which; innermost first.
   using Path = std::vector<int64_t>;
   struct Search {
@@ -65,8 +56,6 @@ class Producers {
     bool by_element;
   };
 
-  double Constant(const Instruction& value, Ask ask);
-  double MagnitudeOfConstants(const Instruction& value, Ask ask, int& left) const;
   bool VisitWidened(const Instruction& value);
   bool MakesWidened(const Instruction& made);
   bool Visit(const Instruction& value, const Search& search, Path path = {});
@@ -76,10 +65,10 @@ class Producers {
   bool VisitStart(const Instruction& scan, const Search& search, Path path);
   bool VisitCallers(const Instruction& parameter, const Search& search, const Path& path);
 
-  bool folds_arrays_ = false, ignores_signs_ = false;
+  bool ignores_signs_ = false;
   // Computations with many callers are looked at in part.
   static constexpr int kMostVisits = 64;
-  const InliningCallers& callers_;
+  Constants& constants_;
   int left_ = 0;
 };
 
