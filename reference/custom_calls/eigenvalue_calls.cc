@@ -191,6 +191,7 @@ struct HermitianCall {
         call.SetReal(kEigenvalues, i, {std::numeric_limits<W>::quiet_NaN(), 0});
       return call.UndecideAll();
     }
+    if (call.results.bounds && !AreKnown(numbers)) return call.UndecideAll();
     Matrix<S> a = matrix, v(n, n);
     DiagonalizeHermitian(a, v);
     const std::vector<int64_t> order =
@@ -306,6 +307,7 @@ struct SingularCall {
         call.SetReal(kSingularValues, i, {std::numeric_limits<W>::quiet_NaN(), 0});
       return call.UndecideAll();
     }
+    if (call.results.bounds && !AreKnown(numbers)) return call.UndecideAll();
     const bool tall = a.rows >= a.columns;
     const SingularFactors<S> factors = FactorTall(tall ? a : Adjoint(a));
     const W radius = ValueRadius(call, numbers);

@@ -132,6 +132,14 @@ bool IsFinite(const Matrix<S>& matrix) {
                      [](const S& x) { return std::isfinite(std::abs(x)); });
 }
 
+// True if all elements are decided and finite: a property is asked of nothing that was computed of
+// others.
+template <typename M>
+bool AreKnown(const M& numbers) {
+  return std::all_of(numbers.values.begin(), numbers.values.end(),
+                     [](const auto& x) { return x.IsKnown(); });
+}
+
 template <typename E>
 Matrix<typename Scalar<E>::WideNumber> MatrixOf(const Literal& literal) {
   const Shape& shape = literal.shape();

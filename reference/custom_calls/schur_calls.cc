@@ -249,7 +249,7 @@ absl::StatusOr<Value> ApplyGeev(Interpreter& interpreter, const OpContext& op) {
     const auto numbers = call.Read(0);
     const int64_t n = numbers.rows, vectors = real ? 2 : 1;
     const Matrix<C> a = ToComplex<C>(Centres<typename decltype(call)::S>(numbers));
-    if (!IsFinite(a)) return call.UndecideAll();
+    if (!IsFinite(a) || (call.results.bounds && !AreKnown(numbers))) return call.UndecideAll();
     Matrix<C> t = a, z(n, n);
     SchurForm(t, z);
     const W norm = FrobeniusNorm(a);
@@ -377,7 +377,7 @@ absl::StatusOr<Value> ApplyGees(Interpreter& interpreter, const OpContext& op) {
     const auto numbers = call.Read(0);
     const int64_t n = numbers.rows;
     const Matrix<S> a = Centres<S>(numbers);
-    if (!IsFinite(a)) return call.UndecideAll();
+    if (!IsFinite(a) || (call.results.bounds && !AreKnown(numbers))) return call.UndecideAll();
     Matrix<S> t = a, z(n, n);
     if constexpr (std::is_same_v<S, C>) {
       SchurForm(t, z);
