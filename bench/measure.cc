@@ -6,6 +6,7 @@
 #include "bench/statistics.h"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
+#include "spec/process/interrupt.h"
 
 namespace assay {
 namespace {
@@ -38,6 +39,7 @@ absl::StatusOr<std::vector<Timings>> MeasureInterleaved(const std::vector<Backen
   std::vector<std::unique_ptr<Executable>> executables(count);
   for (int round = 0; round < std::max(1, options.compiles); ++round) {
     for (size_t i = 0; i < count; ++i) {
+      if (InterruptRequested()) return absl::CancelledError("interrupted");
       size_t at = Turn(static_cast<size_t>(round), i, count);
       executables[at].reset();
       double start = Now();
@@ -65,6 +67,7 @@ absl::StatusOr<std::vector<Timings>> MeasureInterleaved(const std::vector<Backen
   constexpr size_t kWarmUp = 2;
   for (size_t round = 0; round < kWarmUp || !enough(round - kWarmUp); ++round) {
     for (size_t i = 0; i < count; ++i) {
+      if (InterruptRequested()) return absl::CancelledError("interrupted");
       size_t at = Turn(round, i, count);
       // The last output is let go before the next is made, as a caller that uses it up would.
       timings[at].output = Literal();

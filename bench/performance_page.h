@@ -24,6 +24,7 @@ struct Measured {
 
 struct WorkloadResult {
   std::string name, work_class;
+  bool is_unreadable = false;      // the error is of the module, its arrays or the manifest
   std::string error;               // nothing below is filled then
   std::vector<Measured> backends;  // ours first, then the peer's if there is one
   // Speed-ups: the peer's time divided by ours, above 1 is faster. Without samples where there is

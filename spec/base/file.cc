@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -26,6 +29,8 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const { return number_; }
+  // Whoever takes it closes it.
+  int Release() { return std::exchange(number_, -1); }
   // The error number of closing, 0 if there is none. Some file systems report a full disk only
   // here.
   int Close() {
@@ -45,9 +50,9 @@ absl::Status NotRegular(const std::string& path, const struct stat& info) {
   return absl::InvalidArgumentError(StrCat(path, ": ", what));
 }
 
-absl::Status WriteAll(const Descriptor& file, const std::string& path, std::string_view bytes) {
+absl::Status WriteAll(int file, const std::string& path, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = write(file.number(), bytes.data(), bytes.size());
+    const ssize_t written = write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return FileError(path, "cannot be written", errno);
     bytes.remove_prefix(static_cast<size_t>(written));
@@ -78,6 +83,28 @@ absl::Status FileError(const std::string& path, std::string_view what, int error
     default:
       return absl::UnavailableError(text);
   }
+}
+
+absl::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return FileError(path, "cannot be made", error.value());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> OpenForAppending(const std::string& path, bool keeps) {
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | (keeps ? 0 : O_TRUNC);
+  Descriptor file(open(path.c_str(), flags, 0666));
+  const int error = errno;
+  struct stat info;
+  const bool is_there = stat(path.c_str(), &info) == 0;
+  if (is_there && !S_ISREG(info.st_mode)) return NotRegular(path, info);
+  if (file.number() < 0) return FileError(path, "cannot be opened", error);
+  return file.Release();
+}
+
+absl::Status AppendTo(int file, const std::string& path, std::string_view bytes) {
+  return WriteAll(file, path, bytes);
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t byte_limit) {
@@ -111,9 +138,16 @@ absl::Status WriteFile(const std::string& path, std::string_view bytes) {
   // A terminal or a pipe that the user names cannot be replaced by renaming.
   const bool in_place = exists && !S_ISREG(info.st_mode);
   const std::string target = in_place ? path : StrCat(path, ".", getpid(), ".part");
-  Descriptor file(open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  // Opening a pipe that nobody reads would wait for a reader without O_NONBLOCK.
+  const int nonblocking = in_place ? O_NONBLOCK : 0;
+  Descriptor file(
+      open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | nonblocking, 0666));
+  if (file.number() < 0 && errno == ENXIO) {
+    return absl::InvalidArgumentError(StrCat(path, ": is a pipe or socket that nobody reads"));
+  }
   if (file.number() < 0) return FileError(path, "cannot be written", errno);
-  absl::Status status = WriteAll(file, path, bytes);
+  if (in_place) fcntl(file.number(), F_SETFL, fcntl(file.number(), F_GETFL) & ~O_NONBLOCK);
+  absl::Status status = WriteAll(file.number(), path, bytes);
   if (const int error = file.Close(); status.ok() && error != 0) {
     status = FileError(path, "cannot be written", error);
   }

@@ -26,6 +26,16 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
 // full. Unavailable: anything else that the system says.
 absl::Status WriteFile(const std::string& path, std::string_view bytes);
 
+// Makes the folder and those that it lies in, where they are missing.
+absl::Status MakeFolder(const std::string& path);
+
+// A descriptor to add to the end of the regular file at `path` with, which is made if it is not
+// there and emptied unless it `keeps` what it holds. Never waits for the reader of a pipe. The
+// caller closes it.
+absl::StatusOr<int> OpenForAppending(const std::string& path, bool keeps);
+// Writes all of it. `path` is for the words of an error.
+absl::Status AppendTo(int file, const std::string& path, std::string_view bytes);
+
 // Turns an errno of a call on `path` into one of the errors above. `what` is the attempt: "cannot
 // be read".
 absl::Status FileError(const std::string& path, std::string_view what, int error);

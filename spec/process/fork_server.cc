@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "spec/base/error.h"
+#include "spec/process/interrupt.h"
 #include "spec/process/isolate.h"
 #include "spec/process/wire.h"
 
@@ -127,6 +128,17 @@ class Template {
   server.Run();
 }
 
+// True once there is something to read, or the other end is closed; false if an interrupt comes
+// first.
+bool AwaitsReadable(int fd) {
+  constexpr int kLookMilliseconds = 100;
+  pollfd wait{fd, POLLIN, 0};
+  while (poll(&wait, 1, kLookMilliseconds) <= 0) {
+    if (InterruptRequested()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ForkServer>> ForkServer::Start(const Warm& warm,
@@ -149,6 +161,9 @@ absl::StatusOr<std::unique_ptr<ForkServer>> ForkServer::Start(const Warm& warm,
     return MakeError(ErrorClass::kSickMachine, absl::StrCat("cannot fork: ", std::strerror(errno)));
   }
   std::unique_ptr<ForkServer> server(new ForkServer(mine, pid));
+  if (!AwaitsReadable(mine)) {
+    return MakeError(ErrorClass::kSickMachine, "interrupted before the backend was prepared");
+  }
   std::optional<std::string> hello = ReceiveMessage(mine);
   if (!hello.has_value() || hello->empty()) {
     int status = 0;

@@ -33,6 +33,7 @@ class ForkServer {
     std::string stderr_tail;  // what it wrote last
   };
 
+  // An interrupt (interrupt.h) ends the wait for `warm`, with an error.
   static absl::StatusOr<std::unique_ptr<ForkServer>> Start(const Warm& warm, const Serve& serve);
   ~ForkServer();  // ends the template and, with it, every worker
   ForkServer(const ForkServer&) = delete;

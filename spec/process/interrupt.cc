@@ -1,6 +1,8 @@
 // The flag that signal handlers set: they reach nothing but what is global.
 #include "spec/process/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <ctime>
 
@@ -49,5 +51,28 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptRequested() { return interrupted != 0; }
+
+namespace {
+
+volatile sig_atomic_t exit_status = 1;
+
+void OnExit(int) {
+  constexpr char kText[] = "error: interrupted\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  _exit(exit_status);
+}
+
+}  // namespace
+
+void ExitOnInterrupt(int status) {
+  exit_status = status;
+  struct sigaction action{};
+  action.sa_handler = OnExit;
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction old{};
+    if (sigaction(signal, nullptr, &old) != 0 || old.sa_handler == SIG_IGN) continue;
+    sigaction(signal, &action, nullptr);
+  }
+}
 
 }  // namespace assay

@@ -18,4 +18,8 @@ class InterruptGuard {
 // True if a signal has come since the last guard was made.
 bool InterruptRequested();
 
+// From now on SIGINT and SIGTERM end this process with the status where no guard lives, as they
+// would by default, but for those that whoever started it has it ignore.
+void ExitOnInterrupt(int status);
+
 }  // namespace assay

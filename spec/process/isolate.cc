@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -85,6 +86,9 @@ bool ReadUntil(int fd, double deadline, bool ends_on_interrupt, std::string& byt
     double left = deadline - Now();
     if (left <= 0) return false;
     pollfd poll_fd{fd, POLLIN, 0};
+    // A signal that comes right before the call does not end it.
+    constexpr double kLook = 0.1;
+    if (ends_on_interrupt) left = std::min(left, kLook);
     int ready = poll(&poll_fd, 1, static_cast<int>(left * 1000) + 1);
     if (ready < 0 && errno != EINTR) return true;
     if (ready <= 0) continue;

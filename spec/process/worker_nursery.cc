@@ -21,6 +21,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/cpu_time.h"
+#include "spec/process/interrupt.h"
 
 extern char** environ;
 
@@ -47,8 +48,9 @@ bool IsReadable(int fd, double seconds) {
 // Waits until the process at the other end has had so many seconds.
 bool IsReadableInTimeOf(pid_t pid, int fd, double seconds) {
   const TimeOfProcess time(pid);
-  for (double left = seconds; left > 0; left = seconds - time.Seconds()) {
-    if (IsReadable(fd, std::min(left, 1.0))) return true;
+  constexpr double kLook = 0.2;
+  for (double left = seconds; left > 0 && !InterruptRequested(); left = seconds - time.Seconds()) {
+    if (IsReadable(fd, std::min(left, kLook))) return true;
   }
   return false;
 }

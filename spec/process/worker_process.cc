@@ -23,9 +23,11 @@
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
+#include "spec/base/escape.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/cpu_time.h"
+#include "spec/process/interrupt.h"
 #include "spec/process/isolate.h"
 
 namespace assay {
@@ -74,7 +76,7 @@ ErrorClass ErrorClassFromName(std::string_view name) {
 
 std::string StringField(const nlohmann::json& object, const char* field) {
   auto at = object.find(field);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+  return at != object.end() && at->is_string() ? Printable(at->get<std::string>()) : std::string();
 }
 
 // "F1125 16:21:57.664492   28886 ir_array.cc:598] Check failed: ...": the letter and the date.
@@ -196,20 +198,10 @@ absl::Status WorkerProcess::Start(double seconds) {
   if (argv_.empty()) return MakeError(ErrorClass::kSickMachine, "no worker command was given");
   ASSAY_RETURN_IF_ERROR(Spawn());
   WorkerMessage hello;
-  std::string trouble;
   Patience patience{.deadline = Now() + seconds, .seconds = seconds};
   patience.starting.emplace(pid_);
   const Trouble heard = Receive(patience, hello);
-  if (heard == Trouble::kLate) {
-    trouble = StrCat("it did not greet within ", seconds, " s of its own, beside ",
-                     std::round(patience.starting->Waited()), " s that it waited for a processor");
-  } else if (heard != Trouble::kNone) {
-    trouble = "it ended before it greeted";
-  } else if (hello.header.value("protocol", nlohmann::json()) != nlohmann::json(1)) {
-    trouble = StrCat("it does not speak protocol 1: ", hello.header.dump());
-  } else if (hello.header.contains("error")) {
-    trouble = StringField(hello.header, "message");
-  }
+  const std::string trouble = TroubleOfGreeting(heard, hello, patience);
   if (trouble.empty()) {
     greeting_ = std::move(hello.header);
     return absl::OkStatus();
@@ -218,6 +210,31 @@ absl::Status WorkerProcess::Start(double seconds) {
   Stop();
   return MakeError(ErrorClass::kSickMachine,
                    StrCat("worker '", argv_[0], "': ", trouble, tail.empty() ? "" : "\n", tail));
+}
+
+std::string WorkerProcess::TroubleOfGreeting(Trouble heard, const WorkerMessage& hello,
+                                             const Patience& patience) {
+  constexpr size_t kShown = 200;
+  switch (heard) {
+    case Trouble::kNone:
+      break;
+    case Trouble::kClosed:
+      return StrCat("it ", HowItEnded(), " before it greeted");
+    case Trouble::kLate:
+      return StrCat("it did not greet within ", patience.seconds, " s of its own, beside ",
+                    std::round(patience.starting->Waited()), " s that it waited for a processor");
+    case Trouble::kInterrupted:
+      return "interrupted before it greeted";
+    default:
+      return StrCat("its greeting is no message of the protocol: ", Garbage());
+  }
+  if (hello.header.value("protocol", nlohmann::json()) != nlohmann::json(1)) {
+    return StrCat("it does not speak protocol 1: ",
+                  Printable(hello.header.dump().substr(0, kShown)));
+  }
+  if (!hello.header.contains("error")) return "";
+  const std::string said = StringField(hello.header, "message");
+  return said.empty() ? "it greeted with an error and no message" : said;
 }
 
 void WorkerProcess::Stop() {
@@ -266,7 +283,7 @@ std::string WorkerProcess::StderrTail() const {
   std::string tail(std::min<size_t>(words, kStderrTail), '\0');
   ssize_t got = pread(stderr_, tail.data(), tail.size(), size - static_cast<off_t>(tail.size()));
   tail.resize(std::max<ssize_t>(got, 0));
-  return tail;
+  return Printable(tail);
 }
 
 WorkerProcess::Trouble WorkerProcess::Write(std::string_view bytes, double deadline) {
@@ -278,6 +295,7 @@ WorkerProcess::Trouble WorkerProcess::Write(std::string_view bytes, double deadl
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return Trouble::kClosed;
+    if (InterruptRequested()) return Trouble::kInterrupted;
     double left = deadline - Now();
     if (left <= 0) return Trouble::kLate;
     pollfd wait{channel_, POLLOUT, 0};
@@ -317,6 +335,7 @@ bool WorkerProcess::HasSaidWhyItDies() {
 
 WorkerProcess::Trouble WorkerProcess::Wait(Patience& patience) {
   constexpr double kFirstLook = 0.05, kLook = 0.1, kLookAtWords = 0.01;
+  if (InterruptRequested()) return Trouble::kInterrupted;
   const double begun = Now(), left = std::max(0.0, patience.deadline - begun);
   if (patience.next_look == 0) patience.next_look = begun + std::min(left / 4, kFirstLook);
   const double until = std::min(patience.next_look, patience.deadline);
@@ -364,12 +383,18 @@ WorkerProcess::Trouble WorkerProcess::Receive(Patience& patience, WorkerMessage&
   Trouble trouble = ReadExactly(sizes, sizeof(sizes), patience);
   if (trouble != Trouble::kNone) return trouble;
   uint64_t header_size = LittleEndian(sizes, 4), payload_size = LittleEndian(sizes + 4, 8);
-  if (header_size > kMaxHeader || payload_size > kMaxPayload) return Trouble::kBadSize;
+  if (header_size > kMaxHeader || payload_size > kMaxPayload) {
+    garbage_.assign(sizes, sizeof(sizes));
+    return Trouble::kBadSize;
+  }
   std::string text(header_size, '\0');
   trouble = ReadExactly(text.data(), text.size(), patience);
   if (trouble != Trouble::kNone) return trouble;
   message.header = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!message.header.is_object()) return Trouble::kBadHeader;
+  if (!message.header.is_object()) {
+    garbage_ = text;
+    return Trouble::kBadHeader;
+  }
   // Grown as it arrives: a lying size must not allocate.
   constexpr size_t kChunk = size_t{16} << 20;
   while (message.payload.size() < payload_size) {
@@ -381,17 +406,30 @@ WorkerProcess::Trouble WorkerProcess::Receive(Patience& patience, WorkerMessage&
   return Trouble::kNone;
 }
 
-// The channel is closed: says how the worker ended.
-absl::Status WorkerProcess::Died(ErrorClass if_it_dies) {
-  std::string how = "closed its output";
+std::string WorkerProcess::HowItEnded() {
   // A process that dies with a GPU in its hands closes this channel some seconds before its end.
   constexpr double kSecondsToDie = 5;
-  if (std::optional<int> status = AwaitEnd(kSecondsToDie)) {
-    pid_ = -1;
-    how = WIFSIGNALED(*status)
-              ? StrCat("died of ", SignalName(WTERMSIG(*status)))
-              : StrCat("exited with status ", static_cast<int64_t>(WEXITSTATUS(*status)));
-  }
+  const std::optional<int> status = AwaitEnd(kSecondsToDie);
+  if (!status.has_value()) return "closed its output";
+  pid_ = -1;
+  return WIFSIGNALED(*status)
+             ? StrCat("died of ", SignalName(WTERMSIG(*status)))
+             : StrCat("exited with status ", static_cast<int64_t>(WEXITSTATUS(*status)));
+}
+
+std::string WorkerProcess::Garbage() const {
+  constexpr size_t kShown = 60;
+  const bool is_text = std::all_of(garbage_.begin(), garbage_.end(),
+                                   [](char c) { return (c >= ' ' && c < 0x7F) || c == '\n'; });
+  std::string shown;
+  AppendQuoted(shown, std::string_view(garbage_).substr(0, kShown));
+  return StrCat("it begins with ", shown,
+                is_text ? "; what a worker prints belongs on standard error" : "");
+}
+
+// The channel is closed: says how the worker ended.
+absl::Status WorkerProcess::Died(ErrorClass if_it_dies) {
+  const std::string how = HowItEnded();
   std::string tail = StderrTail();
   Stop();
   return MakeError(if_it_dies, StrCat("the worker ", how, tail.empty() ? "" : "\n", tail));
@@ -401,6 +439,7 @@ absl::Status WorkerProcess::Died(ErrorClass if_it_dies) {
 absl::Status WorkerProcess::Ended(Trouble trouble, const RequestLimits& limits,
                                   ErrorClass if_it_dies) {
   if (trouble == Trouble::kClosed) return Died(if_it_dies);
+  const std::string words = StderrTail(), tail = words.empty() ? "" : "\n" + words;
   Stop();
   switch (trouble) {
     case Trouble::kLate:
@@ -412,10 +451,16 @@ absl::Status WorkerProcess::Ended(Trouble trouble, const RequestLimits& limits,
     case Trouble::kTooBig:
       return MakeError(ErrorClass::kOutOfMemory,
                        StrCat("the worker grew beyond ", limits.memory_bytes, " bytes"));
+    case Trouble::kInterrupted:
+      return MakeError(ErrorClass::kSickMachine, "interrupted before the worker answered");
     case Trouble::kBadSize:
-      return MakeError(if_it_dies, "the worker answered with a message of impossible size");
+      return MakeError(
+          if_it_dies,
+          StrCat("the worker answered with a message of impossible size: ", Garbage(), tail));
     default:
-      return MakeError(if_it_dies, "the worker answered with a header that is not JSON");
+      return MakeError(
+          if_it_dies,
+          StrCat("the worker answered with a header that is no JSON object: ", Garbage(), tail));
   }
 }
 

@@ -51,12 +51,14 @@ class WorkerProcess {
 
   // Starts the worker if it is not running and waits for its greeting, until it has had so many
   // seconds: time in which others had the cores does not count.
-  // Errors: sick machine (no such program, no greeting, other protocol).
+  // Errors: sick machine (no such program, no greeting, other protocol): how it ended and what it
+  // wrote last, or what it said instead.
   absl::Status Start(double seconds = 60);
   // One request, one answer. An "error" in the answer becomes a status of its class. A worker that
   // dies, hangs, grows beyond its limit or answers garbage is killed; the status is of class
   // `if_it_dies` (compile crash or run crash), timeout or out of memory and quotes the end of what
-  // it wrote to standard error.
+  // it wrote to standard error. An interrupt (interrupt.h) ends the wait, and the worker. All that
+  // it says is printable.
   absl::StatusOr<WorkerMessage> Request(const nlohmann::json& header, std::string_view payload,
                                         const RequestLimits& limits, ErrorClass if_it_dies);
   void Stop();
@@ -74,7 +76,16 @@ class WorkerProcess {
   std::optional<int> AwaitEnd(double seconds);
   void CloseDescriptors();
   // Why the channel to the worker gave no message.
-  enum class Trouble : uint8_t { kNone, kClosed, kLate, kStarved, kTooBig, kBadSize, kBadHeader };
+  enum class Trouble : uint8_t {
+    kNone,
+    kClosed,
+    kLate,
+    kStarved,
+    kTooBig,
+    kBadSize,
+    kBadHeader,
+    kInterrupted
+  };
   // The time that may pass until the message is there.
   struct Patience {
     double deadline = 0;       // of Now()
@@ -100,8 +111,15 @@ class WorkerProcess {
   // True once the worker has written a fatal line, since the request was sent.
   bool HasSaidWhyItDies();
   Trouble Receive(Patience& patience, WorkerMessage& message);
+  // Why there is no greeting, "" if it is one.
+  std::string TroubleOfGreeting(Trouble heard, const WorkerMessage& hello,
+                                const Patience& patience);
   absl::Status Ended(Trouble trouble, const RequestLimits& limits, ErrorClass if_it_dies);
   absl::Status Died(ErrorClass if_it_dies);
+  // "died of SIGSEGV", "exited with status 3", of a worker that has closed the channel.
+  std::string HowItEnded();
+  // What stands where a message should, in words.
+  std::string Garbage() const;
   // The end of what the worker has written since the request was sent: what it complained of before
   // is not what it dies of.
   std::string StderrTail() const;
@@ -115,6 +133,7 @@ class WorkerProcess {
   off_t stderr_begun_ = 0;  // where in it the words on the last request begin
   off_t stderr_read_ = 0;   // of it, by HasSaidWhyItDies
   int lifeline_ = -1, report_ = -1;  // of a worker from the nursery
+  std::string garbage_;              // the beginning of what is no message
   int64_t generation_ = 0;
   nlohmann::json greeting_;
 };

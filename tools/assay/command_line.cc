@@ -6,8 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <limits>
+#include <new>
 #include <optional>
+#include <sstream>
 #include <type_traits>
 
 #include "CLI/App.hpp"
@@ -20,6 +23,7 @@
 #include "spec/base/nearest_word.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/interrupt.h"
 #include "tools/assay/quantity.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
@@ -313,6 +317,25 @@ std::vector<std::string> NamesOf(const std::vector<Verb>& verbs) {
 
 }  // namespace
 
+namespace {
+
+// An error that nobody foresaw is told like any other, and an interrupt is no error.
+int RunAction(const VerbAction& action) {
+  try {
+    const absl::StatusOr<int> exit_code = action();
+    if (exit_code.ok()) return *exit_code;
+    PrintError(ToStd(exit_code.status().message()));
+    if (InterruptRequested()) return kExitInterrupted;
+  } catch (const std::bad_alloc&) {
+    PrintError("out of memory; give it less to do at once, or more memory");
+  } catch (const std::exception& error) {
+    PrintError(StrCat("unexpected: ", error.what()));
+  }
+  return kExitUsage;
+}
+
+}  // namespace
+
 int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv) {
   CLI::App app("Assay tells whether a tensor compiler is right and fast.", "assay");
   app.require_subcommand(1);
@@ -351,16 +374,18 @@ int RunVerbs(const std::vector<Verb>& verbs, int argc, char** argv) {
     // The library takes the arguments from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (error.get_exit_code() == 0) {
+      std::ostringstream text;
+      const int status = app.exit(error, text, text);
+      Print(text.str());
+      return status == 0 ? kExitOk : kExitUsage;
+    }
     PrintError(UsageProblem(error, app, arguments));
     return kExitUsage;
   }
   for (size_t i = 0; i < verbs.size(); ++i) {
     if (!app.got_subcommand(verbs[i].name)) continue;
-    const absl::StatusOr<int> exit_code = actions[i]();
-    if (exit_code.ok()) return *exit_code;
-    PrintError(ToStd(exit_code.status().message()));
-    return kExitUsage;
+    return RunAction(actions[i]);
   }
   return kExitUsage;
 }

@@ -1,8 +1,6 @@
 // One JSON object per line.
 #include "tools/assay/json_line.h"
 
-#include <cstdio>
-
 #include "nlohmann/json.hpp"
 #include "tools/assay/terminal.h"
 
@@ -14,7 +12,7 @@ std::string JsonText(const nlohmann::json& value) {
 
 void PrintJson(const nlohmann::json& value) {
   Print(JsonText(value));
-  std::fflush(stdout);
+  FlushOutput();
 }
 
 }  // namespace assay

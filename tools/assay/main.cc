@@ -1,7 +1,11 @@
 // assay: the one program. A table of verbs; everything else is in their files.
 #include <malloc.h>
+#include <signal.h>
 
+#include "spec/base/strings.h"
+#include "spec/process/interrupt.h"
 #include "tools/assay/command_line.h"
+#include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
 namespace assay {
@@ -53,7 +57,18 @@ const std::vector<Verb> kVerbs = {
 
 const std::vector<Verb>& Verbs() { return kVerbs; }
 
-int Main(int argc, char** argv) { return RunVerbs(kVerbs, argc, argv); }
+// What could not be told was not done, whatever the verb says.
+int Main(int argc, char** argv) {
+  OpenStandardStreams();
+  // A file that may not grow further is an error of the write, which has a place and a remedy.
+  signal(SIGXFSZ, SIG_IGN);
+  ExitOnInterrupt(kExitInterrupted);
+  const int exit_code = RunVerbs(kVerbs, argc, argv);
+  const absl::Status output = OutputStatus();
+  if (output.ok()) return exit_code;
+  PrintError(ToStd(output.message()));
+  return kExitUsage;
+}
 
 }  // namespace assay
 

@@ -1,12 +1,16 @@
 // Colours, tables and progress on a terminal.
 #include "tools/assay/terminal.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "spec/base/clock.h"
+#include "spec/base/escape.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -97,7 +101,7 @@ std::string Table::ToString(int indent) const {
 void ProgressLine::Show(const std::string& text) {
   static const bool terminal = isatty(STDERR_FILENO) != 0;
   if (!terminal) return;
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  std::fprintf(stderr, "\r\033[K%s", Printable(text).c_str());
   std::fflush(stderr);
   shown_ = true;
 }
@@ -124,21 +128,90 @@ void StepProgress::Begin(const std::string& name) {
   if (isatty(STDERR_FILENO) != 0) {
     line_.Show(text);
   } else if (now - last_line_ >= kHeartbeatSeconds) {
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "%s\n", Printable(text).c_str());
     last_line_ = now;
   }
 }
 
+namespace {
+
+constexpr Style kStyles[] = {Style::kBold, Style::kDim,  Style::kGood,
+                             Style::kBad,  Style::kWarn, Style::kAccent};
+constexpr std::string_view kEndOfStyle = "\033[0m";
+
+// The escape of a style at the beginning of the text; "" if there is none.
+std::string_view StyleAt(std::string_view text) {
+  if (text.starts_with(kEndOfStyle)) return kEndOfStyle;
+  for (const Style style : kStyles) {
+    if (text.starts_with(Escape(style))) return Escape(style);
+  }
+  return "";
+}
+
+// Printable, but for the escapes that Styled has put there.
+std::string PrintableStyled(std::string_view text) {
+  if (!Coloured(STDOUT_FILENO)) return Printable(text);
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view style = StyleAt(text);
+    if (!style.empty()) {
+      out.append(style);
+      text.remove_prefix(style.size());
+      continue;
+    }
+    const size_t next = std::min(text.find('\033', 1), text.size());
+    out += Printable(text.substr(0, next));
+    text.remove_prefix(next);
+  }
+  return out;
+}
+
+// The error number of the first write to standard output that failed; 0: none has.
+int output_error = 0;
+
+}  // namespace
+
+void PrintBytes(std::string_view bytes) {
+  errno = 0;
+  const bool is_written = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
+  if (!is_written && output_error == 0) output_error = errno != 0 ? errno : EIO;
+}
+
 void Print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (text.empty() || text.back() != '\n') std::fputc('\n', stdout);
+  std::string shown = PrintableStyled(text);
+  if (shown.empty() || shown.back() != '\n') shown += '\n';
+  PrintBytes(shown);
+}
+
+void FlushOutput() {
+  errno = 0;
+  const bool is_written = std::fflush(stdout) == 0;
+  if (!is_written && output_error == 0) output_error = errno != 0 ? errno : EIO;
+}
+
+absl::Status OutputStatus() {
+  FlushOutput();
+  if (output_error == 0 && std::ferror(stdout) != 0) output_error = EIO;
+  if (output_error == 0) return absl::OkStatus();
+  return absl::UnavailableError(
+      StrCat("standard output cannot be written: ", std::strerror(output_error)));
+}
+
+void OpenStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    // The lowest number that is free is the one that is missing.
+    const int flags = stream == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+    if (open("/dev/null", flags) != stream) return;
+  }
 }
 
 void PrintError(std::string_view message) {
-  std::fflush(stdout);
+  FlushOutput();
   const bool coloured = Coloured(STDERR_FILENO);
-  std::fprintf(stderr, "%serror:%s %.*s\n", coloured ? "\033[1;31m" : "", coloured ? "\033[0m" : "",
-               static_cast<int>(message.size()), message.data());
+  const std::string text = StrCat(coloured ? "\033[1;31m" : "", "error:", coloured ? "\033[0m" : "",
+                                  " ", Printable(message), "\n");
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "reports/numbers.h"
 
 namespace assay {
@@ -68,7 +69,17 @@ class StepProgress {
   ProgressLine line_;
 };
 
-void Print(std::string_view text);          // to standard output, with a newline
-void PrintError(std::string_view message);  // "error: ..." to standard error
+// To standard output, with a newline. What would command the terminal stands there as text
+// (Printable), but for the styles of Styled.
+void Print(std::string_view text);
+void PrintBytes(std::string_view bytes);    // as they are: a file that standard output is
+void PrintError(std::string_view message);  // "error: ..." to standard error, printable
+void FlushOutput();
+
+// Whether all that was printed has been written: a full disk is no success. Errors say why.
+absl::Status OutputStatus();
+// Opens what the caller of the program closed of the standard streams, so that no file that is
+// opened later takes their place: reading finds nothing, writing to standard output fails.
+void OpenStandardStreams();
 
 }  // namespace assay

@@ -14,8 +14,8 @@ namespace assay {
 enum ExitCode : int {
   kExitOk = 0,             // nothing wrong was found
   kExitFailure = 1,        // a failure or a crash was found
-  kExitUsage = 2,          // bad usage, unreadable input, or nothing to judge
-  kExitInterrupted = 130,  // by Ctrl-C before the end; what was done until then is shown
+  kExitUsage = 2,          // bad usage, unreadable input, nothing to judge, or nowhere to write to
+  kExitInterrupted = 130,  // by Ctrl-C or SIGTERM before the end; what was done until then is shown
 };
 
 // Runs after the options were parsed; returns an ExitCode. An error is printed, and the exit code

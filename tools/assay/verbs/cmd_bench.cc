@@ -17,6 +17,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
+#include "spec/process/interrupt.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -65,6 +66,7 @@ WorkloadResult MeasureOne(const Options& options, const std::string& path,
   result.name = path;
   if (!workload.ok()) {
     result.error = std::string(workload.status().message());
+    result.is_unreadable = true;
     return result;
   }
   result.name = workload->name;
@@ -333,6 +335,7 @@ absl::StatusOr<int> RunGrowth(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> counting, OpenBackend("cpu:count=on,direct=off"));
   std::vector<GrowthResult> results;
   int64_t wrong = 0;
+  const InterruptGuard guard;
   ProgressLine progress;
   for (const std::string& path : options.paths) {
     ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
@@ -341,6 +344,7 @@ absl::StatusOr<int> RunGrowth(const Options& options) {
       return absl::InvalidArgumentError(StrCat(path, ": ", ToStd(cases.status().message())));
     }
     for (const GrowthCase& one : *cases) {
+      if (InterruptRequested()) break;
       progress.Show(StrCat("measuring ", one.name));
       results.push_back(MeasureGrowth(one, timed.get(), *counting, one.n, kRounds));
       progress.Clear();
@@ -360,7 +364,22 @@ absl::StatusOr<int> RunGrowth(const Options& options) {
     Print(StrCat(results.size(), " programs, ", wrong,
                  " grow faster than their definition or could not be measured"));
   }
+  if (InterruptRequested()) {
+    PrintError("interrupted: not all was measured");
+    return kExitInterrupted;
+  }
   return wrong > 0 ? kExitFailure : kExitOk;
+}
+
+// What cannot be read is a mistake of who asked, unless something failed.
+int ExitStatusOf(const std::vector<WorkloadResult>& all, int64_t failed) {
+  bool is_unreadable = false;
+  for (const WorkloadResult& one : all) {
+    is_unreadable = is_unreadable || one.is_unreadable;
+    if (!one.error.empty() && !one.is_unreadable) ++failed;
+  }
+  if (failed > 0) return kExitFailure;
+  return is_unreadable ? kExitUsage : kExitOk;
 }
 
 absl::StatusOr<int> Run(const Options& options) {
@@ -372,6 +391,7 @@ absl::StatusOr<int> Run(const Options& options) {
     if (!options.json) Print(WhoIs(backend->Describe()));
   }
 
+  const InterruptGuard guard;
   RunRow run = BeginRun("bench", options.backend, CommandLine());
   run.backend_version = contenders.turns[0]->Describe().version;
   double start = Now();
@@ -385,8 +405,11 @@ absl::StatusOr<int> Run(const Options& options) {
     if (options.json) PrintJson(RoofJson(*roof));
   }
   for (const std::string& path : paths) {
+    if (InterruptRequested()) break;
     progress.Show(StrCat("measuring ", all.size() + 1, " of ", paths.size(), ": ", path));
-    all.push_back(MeasureOne(options, path, contenders, measure, roof));
+    WorkloadResult one = MeasureOne(options, path, contenders, measure, roof);
+    if (InterruptRequested()) break;
+    all.push_back(std::move(one));
     AddRows(all.back(), run);
     progress.Clear();
     if (options.json) PrintJson(ToJson(all.back()));
@@ -407,8 +430,13 @@ absl::StatusOr<int> Run(const Options& options) {
   if (!options.page.empty()) {
     ASSAY_RETURN_IF_ERROR(WritePage(options, run, roof, all));
   }
-  return summary["failed"].get<int64_t>() + summary["errors"].get<int64_t>() > 0 ? kExitFailure
-                                                                                 : kExitOk;
+  if (all.size() < paths.size()) {
+    PrintError(
+        StrCat("interrupted: ", Count(static_cast<int64_t>(paths.size() - all.size()), "workload"),
+               " not measured"));
+    return kExitInterrupted;
+  }
+  return ExitStatusOf(all, summary["failed"].get<int64_t>());
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // assay graph: a module as a picture.
-#include <cstdio>
 #include <memory>
 
 #include "nlohmann/json.hpp"
@@ -31,7 +30,7 @@ absl::StatusOr<int> Run(const Options& options) {
     return kExitOk;
   }
   if (options.output.empty()) {
-    std::fwrite(dot.data(), 1, dot.size(), stdout);
+    PrintBytes(dot);
     return kExitOk;
   }
   ASSAY_RETURN_IF_ERROR(WriteGraph(options.output, dot));

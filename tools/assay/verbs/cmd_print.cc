@@ -131,7 +131,7 @@ absl::StatusOr<int> PrintModule(const Module& module, const Options& options) {
     PrintJson(line);
     return kExitOk;
   }
-  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+  PrintBytes(bytes);
   return kExitOk;
 }
 

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "nlohmann/json.hpp"
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
@@ -18,8 +19,11 @@ struct Options {
   bool json = false;
 };
 
-// One line for a good module, the diagnostics for a bad one.
-bool VerifyOne(const CaseFile& file, bool json) {
+// A file that cannot be read says nothing of the module in it.
+bool IsUnreadable(const std::string& path) { return !ReadFile(path).ok(); }
+
+// One line for a good module, the diagnostics for a bad one; the exit status.
+int VerifyOne(const CaseFile& file, bool json) {
   absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(file.module_path);
   nlohmann::json line = {{"path", file.module_path}, {"ok", module.ok()}};
   if (!module.ok()) {
@@ -29,7 +33,7 @@ bool VerifyOne(const CaseFile& file, bool json) {
     } else {
       PrintError(std::string(module.status().message()));
     }
-    return false;
+    return IsUnreadable(file.module_path) ? kExitUsage : kExitFailure;
   }
   std::vector<std::string> unsupported = Unsupported(**module);
   int64_t instructions = (*module)->InstructionCount();
@@ -39,7 +43,7 @@ bool VerifyOne(const CaseFile& file, bool json) {
   line["unsupported"] = unsupported;
   if (json) {
     PrintJson(line);
-    return true;
+    return kExitOk;
   }
   std::string text = file.module_path + ": " + Styled(Style::kGood, "ok") + ", " +
                      Count(instructions, "instruction") + " in " +
@@ -49,16 +53,21 @@ bool VerifyOne(const CaseFile& file, bool json) {
     for (const std::string& name : unsupported) text += " " + name;
   }
   Print(text);
-  return true;
+  return kExitOk;
 }
 
 absl::StatusOr<int> Run(const Options& options) {
-  bool all_good = true;
+  bool is_bad = false, is_unreadable = false;
   for (const std::string& path : options.paths) {
     ASSAY_ASSIGN_OR_RETURN(std::vector<CaseFile> files, FindCases(path));
-    for (const CaseFile& file : files) all_good &= VerifyOne(file, options.json);
+    for (const CaseFile& file : files) {
+      const int status = VerifyOne(file, options.json);
+      is_bad = is_bad || status == kExitFailure;
+      is_unreadable = is_unreadable || status == kExitUsage;
+    }
   }
-  return all_good ? kExitOk : kExitFailure;
+  if (is_bad) return kExitFailure;
+  return is_unreadable ? kExitUsage : kExitOk;
 }
 
 }  // namespace
