@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -16,6 +15,8 @@
 #include "reports/headline.h"
 #include "reports/html.h"
 #include "reports/numbers.h"
+#include "spec/base/file.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -411,13 +412,9 @@ std::string RenderPage(const std::vector<RunRow>& runs, const PageOptions& optio
 }
 
 absl::StatusOr<std::string> WritePage(const std::vector<RunRow>& runs, const PageOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.folder, error);
+  ASSAY_RETURN_IF_ERROR(MakeFolder(options.folder));
   std::string path = options.folder + "/index.html";
-  std::ofstream file(path, std::ios::binary);
-  file << RenderPage(runs, options);
-  file.close();
-  if (!file) return absl::UnavailableError(StrCat("cannot write ", path));
+  ASSAY_RETURN_IF_ERROR(WriteFile(path, RenderPage(runs, options)));
   return path;
 }
 

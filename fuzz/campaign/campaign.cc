@@ -113,7 +113,20 @@ class Campaign {
     const int cores = static_cast<int>(std::thread::hardware_concurrency());
     summary().cores = std::max(1, cores);
     const int jobs = options_.jobs > 0 ? options_.jobs : std::max(1, cores);
-    ASSAY_RETURN_IF_ERROR(StartTemplate(3 * static_cast<size_t>(jobs) + 2));
+    EarlierCampaign earlier;
+    if (options_.resume) {
+      ASSAY_ASSIGN_OR_RETURN(earlier, ReadJournal(options_.out_dir));
+      ASSAY_RETURN_IF_ERROR(
+          ExpectSameCampaign(earlier, IdentityOf(options_, summary()), options_.out_dir));
+      if (options_.first != 0 && options_.first != earlier.first) {
+        return absl::InvalidArgumentError(StrCat("the campaign in ", options_.out_dir,
+                                                 " began with program ", earlier.first, ", not ",
+                                                 options_.first));
+      }
+    }
+    ASSAY_RETURN_IF_ERROR(desk_.journal.Open(options_));
+    ASSAY_ASSIGN_OR_RETURN(shared_, WorkerStates::Create(3 * static_cast<size_t>(jobs) + 2));
+    ASSAY_RETURN_IF_ERROR(StartTemplate());
     summary().seed = options_.seed;
     summary().first = options_.first;
     summary().backends = options_.backends;
@@ -127,8 +140,7 @@ class Campaign {
     for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
     desk_.late_workers = jobs;
     desk_.next_index = options_.first;
-    if (options_.resume) ASSAY_RETURN_IF_ERROR(Resume());
-    ASSAY_RETURN_IF_ERROR(desk_.journal.Open(options_));
+    if (options_.resume) ASSAY_RETURN_IF_ERROR(Resume(std::move(earlier)));
     start_ = Now();
     desk_.started = start_;
     cpu_start_ = CpuSecondsOfTree(getpid());
@@ -138,12 +150,9 @@ class Campaign {
     return desk_.journal.Begin(summary(), options_);
   }
 
-  absl::Status Resume() {
-    ASSAY_ASSIGN_OR_RETURN(EarlierCampaign earlier, ReadJournal(options_.out_dir));
-    if (earlier.seed != options_.seed) {
-      return absl::InvalidArgumentError(StrCat("the campaign in ", options_.out_dir, " has seed ",
-                                               earlier.seed, ", not ", options_.seed));
-    }
+  absl::Status Resume(EarlierCampaign earlier) {
+    ASSAY_RETURN_IF_ERROR(
+        ExpectSameCampaign(earlier, IdentityOf(options_, summary()), options_.out_dir));
     summary().first = earlier.first;
     summary().earlier = earlier.programs;
     desk_.next_index = earlier.next;
@@ -151,22 +160,54 @@ class Campaign {
     return absl::OkStatus();
   }
 
-  absl::Status StartTemplate(size_t slots) {
-    ASSAY_ASSIGN_OR_RETURN(shared_, WorkerStates::Create(slots));
+  absl::Status StartTemplate() {
     template_ = std::make_unique<WarmTemplate>(options_, tools_, *shared_);
-    ASSAY_ASSIGN_OR_RETURN(server_, ForkServer::Start([this] { return template_->Warm(); },
-                                                      [this](int fd) { template_->Serve(fd); }));
+    const auto warm = [this] {
+      desk_.journal.LeaveToParent();
+      return template_->Warm();
+    };
+    ASSAY_ASSIGN_OR_RETURN(server_,
+                           ForkServer::Start(warm, [this](int fd) { template_->Serve(fd); }));
+    template_started_ = Now();
     const nlohmann::json note = Parse(shared_->note());
     summary().versions = note.value("versions", std::vector<std::string>());
     summary().portable = note.value("foreign", false);
     is_elsewhere_ = note.value("elsewhere", false);
     summary().input_sets = note.value("input_sets", int64_t{1});
     desk_.batch = std::max(int64_t{1}, note.value("batch", int64_t{1}));
+    summary().generator = note.value("generator", "");
     summary().probe = note.value("probe", "");
     summary().excluded_ops = note.value("excluded_ops", std::vector<std::string>());
     summary().excluded_recipes = note.value("excluded_recipes", std::vector<std::string>());
     summary().excluded_types = note.value("excluded_types", std::vector<std::string>());
     return absl::OkStatus();
+  }
+
+  // The template process is gone, killed by somebody or by a machine without memory, and its
+  // workers with it. What they had in hand goes back, and a new one is started; `why` ends the
+  // campaign where that happens again and again.
+  absl::Status RestartTemplate(const absl::Status& why) {
+    constexpr int kMostRestarts = 10, kMostInARow = 2;
+    constexpr double kShortLife = 5;
+    in_a_row_ = Now() - template_started_ < kShortLife ? in_a_row_ + 1 : 0;
+    if (++restarts_ > kMostRestarts || in_a_row_ > kMostInARow || InterruptRequested()) return why;
+    for (Slot& slot : slots_) {
+      if (slot.fd >= 0 && !slot.at_end) TakeReplies(slot);
+      const bool busy = slot.busy;
+      slot.busy = false;
+      slot.pid = -1;
+      CloseFd(slot);
+      if (!busy) continue;
+      ++summary().workers_lost;
+      slot.duty->TakeLoss();
+    }
+    retired_.clear();
+    server_.reset();
+    const CampaignIdentity was = IdentityOf(options_, summary());
+    ASSAY_RETURN_IF_ERROR(StartTemplate());
+    if (IdentityOf(options_, summary()) == was) return absl::OkStatus();
+    return MakeError(ErrorClass::kSickMachine,
+                     StrCat(ToStd(why.message()), ", and the backend has become another one"));
   }
 
   size_t AddSlot(std::unique_ptr<Duty> duty) {
@@ -261,7 +302,7 @@ class Campaign {
     const double start = Now();
     absl::StatusOr<ForkServer::Worker> worker = server_->Spawn();
     if (!worker.ok()) {
-      error_ = worker.status();
+      error_ = RestartTemplate(worker.status());
       return false;
     }
     slot.pid = worker->pid;
@@ -330,8 +371,9 @@ class Campaign {
     for (size_t i = 1; i < fds.size(); ++i) {
       if (fds[i].revents != 0) TakeReplies(*polled[i]);
     }
-    if (fds[0].revents != 0) error_.Update(server_->Poll());
+    const absl::Status template_status = fds[0].revents != 0 ? server_->Poll() : absl::OkStatus();
     while (std::optional<ForkServer::Exit> exit = server_->NextExit()) TakeExit(*exit);
+    if (!template_status.ok()) error_.Update(RestartTemplate(template_status));
   }
 
   void TakeReplies(Slot& slot) {
@@ -442,8 +484,10 @@ class Campaign {
   size_t confirm_ = 0, replay_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;
   double start_ = 0, cases_end_ = 0, reported_ = 0, cpu_start_ = 0;
-  double seconds_ = 0;         // from start_ on; 0: no limit
-  bool is_elsewhere_ = false;  // a backend runs in a process of its own
+  double seconds_ = 0;  // from start_ on; 0: no limit
+  double template_started_ = 0;
+  int restarts_ = 0, in_a_row_ = 0;  // of the template; after short lives
+  bool is_elsewhere_ = false;        // a backend runs in a process of its own
 };
 
 }  // namespace

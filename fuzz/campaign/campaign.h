@@ -38,7 +38,7 @@ struct CampaignOptions {
   bool portable = false;  // portable programs alone; forced by a backend that is not in-process
   std::string out_dir;    // "": nothing is written
   // Goes on where the journal in out_dir ends, with the findings that are in it: after a campaign
-  // that was killed, or one whose time was too short. The seed must be the same.
+  // that was killed, or one whose time was too short. It must be the same campaign (IdentityOf).
   bool resume = false;
   double case_seconds = 10;  // a worker that takes longer for one case is killed
   int64_t worker_memory_bytes = int64_t{3} << 30;
@@ -114,6 +114,7 @@ struct CampaignSummary {
   std::vector<std::string> backends, versions;
   int jobs = 0;
   bool portable = false;
+  std::string generator;  // a number for the programs that this generator makes for it
   std::string probe;  // how it was found out what another compiler refuses; "": nobody was asked
   // Ops, types and recipes that no program has, because a backend says that it does not do them.
   std::vector<std::string> excluded_ops, excluded_types, excluded_recipes;

@@ -581,17 +581,115 @@ TEST(CampaignTest, GoesOnAfterTheDiskWasFull) {
   std::filesystem::remove_all(options.out_dir);
 }
 
-TEST(CampaignTest, GoesOnOnlyWithACampaignOfItsSeed) {
+// Onto another compiler, release, defect or profile, it would tell of the findings of the first.
+TEST(CampaignTest, GoesOnOnlyWithTheSameCampaign) {
   CampaignOptions options = Options(10);
-  options.out_dir = FreshFolder("seed");
+  options.out_dir = FreshFolder("same");
   options.resume = true;
   EXPECT_FALSE(RunCampaign(options, ToolsFor(Script(Right))).ok()) << "there is none";
   options.resume = false;
   Fuzz(options, Script(Right));
   options.resume = true;
-  options.seed = 12;
-  EXPECT_FALSE(RunCampaign(options, ToolsFor(Script(Right))).ok());
+  options.count = 12;
+  EXPECT_TRUE(RunCampaign(options, ToolsFor(Script(Right))).ok());
+  const auto why_not = [&](const std::function<void(CampaignOptions&)>& change,
+                           const std::string& version = "1") {
+    CampaignOptions other = options;
+    change(other);
+    FakeBackend::Script script = Script(Right);
+    script.description.version = version;
+    const absl::Status status = RunCampaign(other, ToolsFor(script)).status();
+    return std::string(status.message());
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(why_not([](CampaignOptions& other) { other.seed = 12; }),
+              HasSubstr("seed 11, not 12"));
+  EXPECT_THAT(why_not([](CampaignOptions& other) { other.backends = {"cpu"}; }),
+              HasSubstr("backend fake, not cpu"));
+  EXPECT_THAT(why_not([](CampaignOptions& other) { other.compile.defect = "{}"; }),
+              HasSubstr("defect none, not {}"));
+  EXPECT_THAT(why_not([](CampaignOptions& other) { other.profile = "xla"; }),
+              HasSubstr("profile none, not xla"));
+  EXPECT_THAT(why_not([](CampaignOptions& other) { other.compile.flags["isa"] = "avx2"; }),
+              HasSubstr("flags none, not isa=avx2"));
+  EXPECT_THAT(why_not([](CampaignOptions& other) { other.portable = true; }),
+              HasSubstr("kind of programs all, not foreign"));
+  EXPECT_THAT(why_not([](CampaignOptions& other) { other.first = 5; }),
+              HasSubstr("began with program 0, not 5"));
+  EXPECT_THAT(why_not([](CampaignOptions&) {}, "2"), HasSubstr("version 1, not 2"));
+  // One that begins anew leaves the earlier lines, which are not its own.
+  options.resume = false;
+  options.seed = 13;
+  Fuzz(options, Script(Right));
+  options.resume = true;
+  EXPECT_TRUE(RunCampaign(options, ToolsFor(Script(Right))).ok());
   std::filesystem::remove_all(options.out_dir);
+}
+
+TEST(CampaignTest, TwoDoNotShareAFolder) {
+  CampaignOptions options = Options(1000000);
+  options.out_dir = FreshFolder("shared");
+  const pid_t pid = StartCampaign(options, [] {});
+  EXPECT_TRUE(Comes([&] { return ReadJournal(options.out_dir).ok(); }));
+  CampaignOptions other = options;
+  other.count = 1;
+  for (const bool resume : {false, true}) {
+    other.resume = resume;
+    const absl::Status status = RunCampaign(other, ToolsFor(Script(Right))).status();
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("another campaign writes to"));
+  }
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  other.resume = false;
+  EXPECT_TRUE(RunCampaign(other, ToolsFor(Script(Right))).ok()) << "its lock went with it";
+  std::filesystem::remove_all(options.out_dir);
+}
+
+TEST(CampaignTest, EndsWhereItsFolderIsTakenAway) {
+  CampaignOptions options = Options(1000000);
+  options.out_dir = FreshFolder("taken");
+  options.progress_seconds = 0.05;
+  options.progress = [&options](const CampaignProgress& progress) {
+    if (progress.so_far.programs > 0) std::filesystem::remove_all(options.out_dir);
+  };
+  const CampaignSummary summary = Fuzz(options, Script(Right));
+  EXPECT_EQ(ClassOf(summary.error), ErrorClass::kSickMachine);
+  EXPECT_THAT(std::string(summary.error.message()), testing::HasSubstr("was taken away"));
+  std::filesystem::remove_all(options.out_dir);
+}
+
+// Kills the process that workers are forked from, if this process has exactly one child; never
+// anything else.
+bool KillTemplate() {
+  std::vector<pid_t> children;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "status");
+    pid_t parent = -1;
+    for (std::string word; parent < 0 && file >> word;) {
+      if (word == "PPid:") file >> parent;
+    }
+    const int pid = std::atoi(entry.path().filename().c_str());
+    if (parent == getpid() && pid > 1) children.push_back(pid);
+  }
+  return children.size() == 1 && kill(children[0], SIGKILL) == 0;
+}
+
+TEST(CampaignTest, GoesOnAfterItsTemplateWasKilled) {
+  CampaignOptions options = Options(400);
+  options.progress_seconds = 0.01;
+  int kills = 0;
+  options.progress = [&kills](const CampaignProgress& progress) {
+    if (kills >= 2 || progress.so_far.programs < 50 * (kills + 1)) return;
+    if (KillTemplate()) ++kills;
+  };
+  const CampaignSummary summary = Fuzz(options, NowAndThenWrong());
+  EXPECT_EQ(kills, 2);
+  EXPECT_TRUE(summary.error.ok()) << summary.error;
+  EXPECT_EQ(summary.programs, 400) << "each once";
+  EXPECT_GT(summary.findings, 0);
+  // One that dies at once, whatever is done, ends the campaign.
+  options.progress = [](const CampaignProgress&) { KillTemplate(); };
+  EXPECT_EQ(ClassOf(Fuzz(options, Script(Right)).error), ErrorClass::kSickMachine);
 }
 
 // Whether some process has this word among its arguments.

@@ -84,6 +84,11 @@ class CaseDuty : public Duty {
     return taken;
   }
 
+  void TakeLoss() override {
+    for (int64_t i = first_; i < first_ + count_; ++i) desk_.again.push_back(i);
+    history_.clear();
+  }
+
  private:
   absl::Status Take(const CaseRecord& record) {
     for (const CampaignFinding& alike : desk_.tally.TakeRecord(record, history_)) {
@@ -153,6 +158,8 @@ class ConfirmDuty : public Duty {
     confirm.record = is_late ? suspect_.record : death.record;
     return Take(confirm);
   }
+
+  void TakeLoss() override { desk_.tally.GiveBack(std::move(suspect_)); }
 
  private:
   absl::Status Take(const ConfirmRecord& confirm) {
@@ -225,6 +232,8 @@ class ReplayDuty : public Duty {
     return Take(death.index == suspect_.index && Fails(death.record.kind));
   }
 
+  void TakeLoss() override {}  // the same trial comes next
+
  private:
   // What writes where it must not is mostly a finding itself.
   std::set<int64_t> Spoilers() const {
@@ -295,6 +304,8 @@ class JoinedDuty : public Duty {
 
   absl::Status TakeDeath(const WorkerDeath&) override { return Take({}); }
 
+  void TakeLoss() override { desk_.beside_another.push_front(std::move(suspect_)); }
+
  private:
   // Where the joined program does not fail each time, it remains one that needs another before it.
   absl::Status Take(const ConfirmRecord& confirm) {
@@ -362,6 +373,8 @@ class TriageDuty : public Duty {
     desk_.tally.finding(finding_).triage_error = StrCat("triage: ", death.record.text);
     return absl::OkStatus();
   }
+
+  void TakeLoss() override { desk_.tally.GiveBackToTriage(finding_); }
 
  private:
   static CaseKey KeyOf(const CampaignFinding& finding, size_t backend) {

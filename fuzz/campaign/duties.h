@@ -86,6 +86,8 @@ class Duty {
   // Errors end the campaign. Throws nlohmann::json::exception on a reply that makes no sense.
   virtual absl::Status TakeReply(const nlohmann::json& reply) = 0;
   virtual absl::Status TakeDeath(const WorkerDeath& death) = 0;
+  // Its worker was lost, for which nobody is to blame: the work in hand is to be done again.
+  virtual void TakeLoss() = 0;
 
  protected:
   CampaignDesk& desk_;

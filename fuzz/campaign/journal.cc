@@ -1,21 +1,25 @@
 // The lines of a campaign's journal, and the summary as JSON.
 #include "fuzz/campaign/journal.h"
 
-#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "fuzz/campaign/worker.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
+#include "spec/base/file.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
 
 namespace assay {
 
@@ -151,20 +155,61 @@ void TakeLine(const nlohmann::json& line, EarlierCampaign& campaign) {
   }
 }
 
+// What keeps a campaign from writing is no fault of whom it tests.
+absl::Status AsSick(const absl::Status& status) {
+  return status.ok() ? status : MakeError(ErrorClass::kSickMachine, ToStd(status.message()));
+}
+
 }  // namespace
+
+CampaignIdentity IdentityOf(const CampaignOptions& options, const CampaignSummary& summary) {
+  CampaignIdentity identity = {
+      {"seed", absl::StrCat(options.seed)},
+      {"backend", absl::StrJoin(options.backends, " ")},
+      {"defect", options.compile.defect},
+      {"profile", options.profile},
+      {"flags", absl::StrJoin(options.compile.flags, " ", absl::PairFormatter("="))},
+      {"programs to screen", absl::StrCat(options.screened_percent)}};
+  // Told by the backends, once they are there.
+  if (summary.versions.empty()) return identity;
+  identity["version"] = absl::StrJoin(summary.versions, " ");
+  identity["kind of programs"] = summary.portable ? "foreign" : "all";
+  identity["sets of inputs"] = absl::StrCat(summary.input_sets);
+  identity["generator"] = summary.generator;
+  return identity;
+}
+
+absl::Status ExpectSameCampaign(const EarlierCampaign& earlier, const CampaignIdentity& now,
+                                const std::string& out_dir) {
+  const auto shown = [](const std::string& value) { return value.empty() ? "none" : value; };
+  std::string differences;
+  for (const auto& [name, value] : now) {
+    const auto before = earlier.identity.find(name);
+    if (before != earlier.identity.end() && before->second == value) continue;
+    absl::StrAppend(&differences, differences.empty() ? "" : "; ", name, " ",
+                    before == earlier.identity.end() ? "not known" : shown(before->second),
+                    ", not ", shown(value));
+  }
+  if (differences.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the campaign in ", out_dir, " has ", differences,
+                                                 ": name another --out, or ask as it was asked"));
+}
 
 absl::StatusOr<EarlierCampaign> ReadJournal(const std::string& out_dir) {
   const std::string path = (std::filesystem::path(out_dir) / "results.jsonl").string();
-  std::ifstream file(path);
+  absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok() && !absl::IsNotFound(bytes.status())) return bytes.status();
   EarlierCampaign campaign;
   bool has_begun = false;
-  for (std::string text; std::getline(file, text);) {
-    const nlohmann::json line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  for (const absl::string_view text : absl::StrSplit(bytes.ok() ? *bytes : "", '\n')) {
+    const nlohmann::json line =
+        nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     if (!line.is_object()) continue;
     try {
-      if (line.value("type", "") == "begin" && !has_begun) {
+      if (line.value("type", "") == "begin" && !(has_begun && line.value("resumed", false))) {
         has_begun = true;
-        campaign.seed = line.value("seed", uint64_t{0});
+        campaign = EarlierCampaign();
+        campaign.identity = line.value("campaign", CampaignIdentity());
         campaign.first = campaign.next = line.value("first", int64_t{0});
       }
       TakeLine(line, campaign);
@@ -177,20 +222,27 @@ absl::StatusOr<EarlierCampaign> ReadJournal(const std::string& out_dir) {
                                           " is missing or has no beginning"));
 }
 
-Journal::~Journal() {
+Journal::~Journal() { LeaveToParent(); }
+
+void Journal::LeaveToParent() {
   if (fd_ >= 0) close(fd_);
+  fd_ = -1;
 }
 
 absl::Status Journal::Open(const CampaignOptions& options) {
   if (options.out_dir.empty()) return absl::OkStatus();
-  std::error_code error;
-  std::filesystem::create_directories(options.out_dir, error);
+  ASSAY_RETURN_IF_ERROR(AsSick(MakeFolder(options.out_dir)));
   path_ = (std::filesystem::path(options.out_dir) / "results.jsonl").string();
-  fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  absl::StatusOr<int> opened = OpenForAppending(path_, /*keeps=*/true);
+  if (!opened.ok()) return AsSick(opened.status());
+  fd_ = *opened;
+  // Where a file system knows no locks there is none.
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "another campaign writes to ", options.out_dir, ": wait for it, or name another --out"));
+  }
   // A line that was cut off must not swallow the next one.
-  if (fd_ >= 0) return options.resume ? WriteText("\n") : absl::OkStatus();
-  return MakeError(ErrorClass::kSickMachine,
-                   absl::StrCat("cannot open ", path_, ": ", std::strerror(errno)));
+  return options.resume ? WriteText("\n") : absl::OkStatus();
 }
 
 absl::Status Journal::Write(nlohmann::json line) {
@@ -198,19 +250,23 @@ absl::Status Journal::Write(nlohmann::json line) {
   return WriteText(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
+absl::Status Journal::ExpectThere() const {
+  struct stat ours, there;
+  const bool is_there = fstat(fd_, &ours) == 0 && stat(path_.c_str(), &there) == 0 &&
+                        ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+  if (is_there) return absl::OkStatus();
+  return MakeError(ErrorClass::kSickMachine,
+                   absl::StrCat(path_,
+                                " was taken away while the campaign ran: what it found from "
+                                "then on is not kept"));
+}
+
 absl::Status Journal::WriteText(const std::string& text) {
-  size_t done = 0;
-  while (done < text.size()) {
-    ssize_t n = write(fd_, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      return MakeError(ErrorClass::kSickMachine,
-                       absl::StrCat("cannot write ", path_, ": ", std::strerror(errno),
-                                    "; free some space and start again"));
-    }
-    done += static_cast<size_t>(n);
-  }
-  return absl::OkStatus();
+  ASSAY_RETURN_IF_ERROR(ExpectThere());
+  const absl::Status written = AppendTo(fd_, path_, text);
+  if (written.ok()) return written;
+  return MakeError(ErrorClass::kSickMachine,
+                   absl::StrCat(written.message(), "; free some space and go on with --resume"));
 }
 
 absl::Status Journal::Begin(const CampaignSummary& summary, const CampaignOptions& options) {
@@ -224,7 +280,9 @@ absl::Status Journal::Begin(const CampaignSummary& summary, const CampaignOption
                          {"count", options.count},
                          {"time_limit", options.seconds},
                          {"defect", options.compile.defect},
-                         {"flags", options.compile.flags}};
+                         {"flags", options.compile.flags},
+                         {"campaign", IdentityOf(options, summary)},
+                         {"resumed", options.resume}};
   return Write(std::move(line));
 }
 

@@ -445,6 +445,12 @@ CampaignFinding& Tally::BeginTriage(size_t at) {
   return findings_[at];
 }
 
+void Tally::GiveBackToTriage(size_t at) {
+  in_triage_.erase(at);
+  const auto seen = triaged_.find(findings_[at].signature);
+  if (seen != triaged_.end() && --seen->second == 0) triaged_.erase(seen);
+}
+
 void Tally::MergeBuckets() {
   struct Seen {
     CampaignFinding* finding;

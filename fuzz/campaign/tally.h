@@ -47,6 +47,8 @@ class Tally {
   // Hands out suspects that need no waiting first, then those whose looks (as the first check
   // describes them) were handed out most seldom, then in the order in which they were seen.
   Suspect NextSuspect();
+  // It was handed out and not looked at.
+  void GiveBack(Suspect suspect) { suspects_.push_back(std::move(suspect)); }
   // Where failures are that all had one signature, seen often enough to save the next one of the
   // place most of its second check; every so often a place is left out, and looked at in full.
   FamiliarPlaces Familiar() const;
@@ -74,6 +76,7 @@ class Tally {
   void Restore(EarlierCampaign earlier);
   // A finding is handed to triage.
   CampaignFinding& BeginTriage(size_t at);
+  void GiveBackToTriage(size_t at);
   CampaignFinding& finding(size_t at) { return findings_[at]; }
   // Triage has put it into a bucket, by which it may turn out to be known.
   void EndTriage(size_t at);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "absl/strings/str_format.h"
 #include "fuzz/campaign/predecessors.h"
 #include "fuzz/peers/probe.h"
 #include "nlohmann/json.hpp"
@@ -15,6 +16,7 @@
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/ir/hash.h"
 #include "spec/process/cpu_time.h"
 #include "spec/process/isolate.h"
 #include "spec/process/wire.h"
@@ -118,6 +120,7 @@ absl::Status WarmTemplate::Warm() {
                                                        : kOwnInputSets;
   const GeneratorOptions& generator = runner_options_.generator;
   shared_.set_note(Dump({{"versions", versions},
+                         {"generator", FingerprintOfPrograms()},
                          {"foreign", portable},
                          {"input_sets", runner_options_.input_sets},
                          {"batch", runner_options_.screening.empty() ? kBatchInProcess : kBatch},
@@ -127,6 +130,25 @@ absl::Status WarmTemplate::Warm() {
                          {"excluded_types", generator.ExcludedTypes()},
                          {"excluded_recipes", generator.excluded_recipes}}));
   return absl::OkStatus();
+}
+
+std::string WarmTemplate::FingerprintOfPrograms() const {
+  constexpr int64_t kPrograms = 16;
+  std::vector<Backend*> backends;
+  for (const auto& backend : backends_) backends.push_back(backend.get());
+  const CaseRunner runner(runner_options_, *oracle_, std::move(backends));
+  StableHash hash;
+  for (int64_t index = 0; index < kPrograms; ++index) {
+    const Finding made = runner.MakeFinding({.index = index});
+    hash.Add(made.module_text);
+    for (const Literal& input : made.inputs) {
+      for (const Literal* leaf : Leaves(input)) {
+        const auto* bytes = reinterpret_cast<const char*>(leaf->bytes().data());
+        hash.Add(std::string_view(bytes, leaf->bytes().size()));
+      }
+    }
+  }
+  return absl::StrFormat("%016x", hash.Finish());
 }
 
 void WarmTemplate::Serve(int fd) {

@@ -55,6 +55,8 @@ class WarmTemplate {
   void Serve(int fd);
 
  private:
+  // Of the first programs of the seed, with their inputs: another generator makes others.
+  std::string FingerprintOfPrograms() const;
   nlohmann::json Answer(const nlohmann::json& request, WorkerState& state);
   nlohmann::json Replay(const nlohmann::json& request, WorkerState& state);
   nlohmann::json Triage(const CaseKey& key, const nlohmann::json& request);

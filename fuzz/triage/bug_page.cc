@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
@@ -72,10 +71,7 @@ std::string NumpyName(ElementType type) {
 }
 
 absl::Status WriteText(const fs::path& path, const std::string& text, bool executable = false) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file.good()) return absl::UnavailableError(StrCat("cannot write ", path.string()));
+  ASSAY_RETURN_IF_ERROR(WriteFile(path.string(), text));
   if (executable) {
     std::error_code ignored;
     fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
@@ -406,9 +402,7 @@ std::string BugHtml(const BugPage& page) {
 
 absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
   fs::path root(folder);
-  std::error_code error;
-  fs::create_directories(root, error);
-  if (error) return absl::UnavailableError(StrCat("cannot make ", folder, ": ", error.message()));
+  ASSAY_RETURN_IF_ERROR(MakeFolder(folder));
   ASSAY_RETURN_IF_ERROR(WriteInputs((root / "repro.npz").string(), page.finding.inputs));
   std::string shell = StrCat(
       "#!/bin/sh\n# Shows the bug again; exit status 1 while it is there.\n", "program=${ASSAY:-",

@@ -3,11 +3,11 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/file.h"
 #include "spec/base/strings.h"
 #include "spec/ir/hash.h"
 
@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 
 // An object, or nothing of use.
 nlohmann::json FindingJsonOf(const fs::path& folder) {
-  std::ifstream file(folder / "finding.json");
-  return nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  constexpr int64_t kMostBytes = int64_t{64} << 20;
+  const absl::StatusOr<std::string> text = ReadFile((folder / "finding.json").string(), kMostBytes);
+  return nlohmann::json::parse(text.ok() ? *text : "", nullptr, /*allow_exceptions=*/false);
 }
 
 int64_t NumberIn(const nlohmann::json& object, const char* field, int64_t absent) {
@@ -56,11 +57,8 @@ absl::Status CountDuplicates(const std::string& folder, int64_t duplicates) {
   nlohmann::json object = FindingJsonOf(folder);
   if (!object.is_object()) return absl::OkStatus();
   object["duplicates"] = duplicates;
-  const fs::path path = fs::path(folder) / "finding.json";
-  std::ofstream file(path);
-  file << object.dump(2) << "\n";
-  return file.good() ? absl::OkStatus()
-                     : absl::UnavailableError(StrCat("cannot write ", path.string()));
+  return WriteFile((fs::path(folder) / "finding.json").string(),
+                   object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 bool HasPageOfOpcodes(const std::string& pages, const std::string& opcodes,

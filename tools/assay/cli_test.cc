@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -95,6 +96,91 @@ TEST(Cli, AnInterruptEndsACheck) {
   EXPECT_THAT(output.text, HasSubstr("1 on inputs drawn from seed 1"));
 }
 
+// The exit status, and what it says on standard error, with standard output as a shell has it.
+Output AssayTo(const std::string& where, const std::string& arguments) {
+  return Shell("( '" ASSAY_PROGRAM "' " + arguments + " " + where +
+               " 2> words; s=$?; cat words; exit $s )");
+}
+
+// A verb that could not say what it found has not succeeded, and says so in one line.
+TEST(Cli, WhatCannotBeWrittenIsNoSuccess) {
+  const std::string module = WriteFile("good.hlo", kGood);
+  for (const std::string& line :
+       {std::string("--help"), std::string("--version"), std::string("help check"),
+        std::string("ops"), std::string("backends"), std::string("explain add"),
+        std::string("defects"), std::string("completion bash"), std::string("gen --seed 1"),
+        std::string("conform --no-db --backend reference --filter concatenate"),
+        std::string("fuzz --no-db --no-triage --count 2 --out full"), "run " + module,
+        "verify " + module, "print " + module, "print --format proto " + module, "graph " + module,
+        "check --no-db " + module, "check --no-db --json " + module, "blame " + module}) {
+    for (const char* where : {"> /dev/full", ">&-"}) {
+      const Output output = AssayTo(where, line);
+      EXPECT_EQ(output.status, 2) << line << where << output.text;
+      EXPECT_THAT(output.text, testing::StartsWith("error: standard output cannot be written: "))
+          << line << where;
+      EXPECT_EQ(std::count(output.text.begin(), output.text.end(), '\n'), 1) << output.text;
+    }
+  }
+}
+
+// A file that may not grow, a pipe where a file belongs, a folder that nobody may write to: errors,
+// and neither a death by a signal nor an endless wait.
+TEST(Cli, PlacesThatCannotBeWrittenTo) {
+  const std::string module = WriteFile("good.hlo", kGood);
+  Shell("rm -rf places && mkdir -p places/out && mkfifo places/out/results.jsonl places/store");
+  struct Row {
+    std::string line;
+    int status;
+    const char* text;
+  };
+  const std::string assay = "'" ASSAY_PROGRAM "' ";
+  for (const Row& row :
+       {Row{"ulimit -f 0; " + assay + "fuzz --count 20 --no-db --out places/tiny", 2,
+            "File too large"},
+        Row{"ulimit -f 0; " + assay + "gen --count 2 --out places/gen", 2, "File too large"},
+        Row{"ulimit -f 0; " + assay + "ops > places/ops", 2, "File too large"},
+        Row{"timeout 20 " + assay + "fuzz --count 2 --no-db --out places/out", 2, "is a pipe"},
+        Row{"timeout 20 " + assay + "defects --run --only ds-of-ds-clamp --out " + module, 2,
+            "cannot be made"},
+        Row{"timeout 20 " + assay + "graph " + module + " -o places/store.dot", 0, ""},
+        Row{"timeout 20 " + assay + "check --db places/store " + module, 0, "no regular file"},
+        Row{"timeout 20 " + assay + "fuzz --count 2 --no-db --out /proc/nothing", 2,
+            "cannot be made"}}) {
+    const Output output = Shell("( " + row.line + " )");
+    EXPECT_EQ(output.status, row.status) << row.line << "\n" << output.text;
+    EXPECT_THAT(output.text, HasSubstr(row.text)) << row.line;
+  }
+}
+
+// Whatever it waits for: a verb ends soon after Ctrl-C, with one status.
+TEST(Cli, AnInterruptEndsWhatWaitsForAWorker) {
+  const std::string module = WriteFile("good.hlo", kGood);
+  const std::string mute = WriteFile("mute.py", "import time\ntime.sleep(1000)\n");
+  for (const char* verb : {"conform --no-db", "check --no-db GOOD", "bench --no-db --no-roof GOOD",
+                           "fuzz --time 10m --no-db --out mute", "run GOOD"}) {
+    std::string line = verb;
+    if (const size_t at = line.find("GOOD"); at != std::string::npos) line.replace(at, 4, module);
+    for (const char* signal : {"INT", "TERM"}) {
+      const Output output =
+          Shell("timeout -k 20 --preserve-status -s " + std::string(signal) +
+                " 1 '" ASSAY_PROGRAM "' " + line + " --backend 'process:python3 " + mute + "'");
+      EXPECT_EQ(output.status, 130) << line << output.text;
+      EXPECT_THAT(output.text, HasSubstr("interrupted")) << line;
+    }
+  }
+}
+
+TEST(Cli, AnInterruptEndsACampaignAndABench) {
+  for (const std::string& line :
+       {std::string("fuzz --time 10m --no-db --no-triage --out interrupted"),
+        "bench --no-db --no-roof --unjudged " + Source("bench/workloads")}) {
+    const Output output =
+        Shell("timeout -k 60 --preserve-status -s INT 3 '" ASSAY_PROGRAM "' " + line);
+    EXPECT_EQ(output.status, 130) << output.text;
+    EXPECT_THAT(output.text, HasSubstr("interrupted")) << line;
+  }
+}
+
 // What is interrupted has no score, and is run when the rest is.
 TEST(Cli, AnInterruptEndsTheRunOfAllDefects) {
   const std::string folder = testing::TempDir() + "/assay_cli_defects";
@@ -117,6 +203,8 @@ TEST(Cli, ExitStatus) {
       {"--help", 0, "check"},
       {"--version", 0, "assay 0."},
       {"check", 2, "PATH"},
+      {"verify /dev/zero", 2, "is a device or socket"},
+      {"bench --no-db --no-roof /dev/zero", 2, "is a device or socket"},
       {"check /nonexistent.hlo", 2, "there is no /nonexistent.hlo"},
       {"run /nonexistent.hlo", 2, "nonexistent"},
       {"fuzz --time soon", 2, "'soon' is not a time"},

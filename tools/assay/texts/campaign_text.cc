@@ -2,8 +2,6 @@
 #include "tools/assay/texts/campaign_text.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -12,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "fuzz/triage/signature.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/file.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "tools/assay/terminal.h"
@@ -33,8 +32,8 @@ std::string Lines(const std::string& text, int indent, size_t limit) {
 }
 
 std::string FileText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  absl::StatusOr<std::string> text = ReadFile(path);
+  return text.ok() ? *std::move(text) : "";
 }
 
 std::string TitleOf(const CampaignFinding& finding) {

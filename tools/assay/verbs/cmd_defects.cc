@@ -1,11 +1,13 @@
 // assay defects: the planted defects, and the mutation score: how many a campaign of fixed effort
 // kills, blames on the right decision, and reduces to how few instructions.
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "fuzz/campaign/campaign.h"
@@ -15,6 +17,7 @@
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/interrupt.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -70,11 +73,11 @@ std::optional<MutationScore> RunOne(const Options& options, const PlantedDefect&
   absl::StatusOr<CampaignSummary> summary = RunCampaign(
       campaign, MakeCampaignTools(campaign.out_dir, options.python, !options.no_triage));
   progress.Clear();
+  if (InterruptRequested()) return std::nullopt;
   if (!summary.ok()) {
     score.error = std::string(summary.status().message());
     return score;
   }
-  if (summary->interrupted) return std::nullopt;
   score.seconds = summary->seconds;
   score.programs = summary->programs;
   score.killed = summary->findings > 0;
@@ -178,6 +181,33 @@ std::string ResultsFile(const Options& options) {
   return StrCat(options.out, "/results-", shard, ".jsonl");
 }
 
+// A line per result, kept at once.
+class Lines {
+ public:
+  static absl::StatusOr<Lines> Open(const Options& options) {
+    ASSAY_RETURN_IF_ERROR(MakeFolder(options.out));
+    Lines lines(ResultsFile(options));
+    ASSAY_ASSIGN_OR_RETURN(lines.file_, OpenForAppending(lines.path_, options.resume));
+    return lines;
+  }
+  ~Lines() {
+    if (file_ >= 0) close(file_);
+  }
+  Lines(Lines&& other) noexcept
+      : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+  Lines& operator=(Lines&&) = delete;
+
+  absl::Status Add(const MutationScore& score) const {
+    return AppendTo(file_, path_, JsonText(ToJson(score)) + "\n");
+  }
+
+ private:
+  explicit Lines(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+  int file_ = -1;
+};
+
 // What earlier runs found, one for each defect: in the file of --results, or in all of --out.
 absl::StatusOr<std::vector<MutationScore>> EarlierScores(const Options& options) {
   std::set<std::string> paths;
@@ -232,7 +262,7 @@ absl::StatusOr<std::vector<PlantedDefect>> Chosen(const Options& options) {
 
 absl::StatusOr<int> RunScreen(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<PlantedDefect> chosen, Chosen(options));
-  std::filesystem::create_directories(options.out);
+  ASSAY_ASSIGN_OR_RETURN(const Lines file, Lines::Open(options));
   ProgressLine progress;
   ScreenOptions screen;
   screen.seed = options.seed;
@@ -240,7 +270,7 @@ absl::StatusOr<int> RunScreen(const Options& options) {
   screen.progress = [&](int64_t program, int64_t alive) {
     progress.Show(StrCat(program, " programs, ", alive, " defects alive"));
   };
-  std::ofstream file(ResultsFile(options), options.resume ? std::ios::app : std::ios::trunc);
+  absl::Status written;
   std::vector<MutationScore> scores;
   screen.done = [&](const PlantedDefect& defect, const ScreenResult& result) {
     MutationScore score;
@@ -251,16 +281,14 @@ absl::StatusOr<int> RunScreen(const Options& options) {
     score.programs = result.programs;
     score.bites = result.bites;
     score.seconds = result.seconds;
-    file << JsonText(ToJson(score)) << '\n' << std::flush;
+    written.Update(file.Add(score));
     if (options.json) PrintJson(ToJson(score));
     scores.push_back(std::move(score));
   };
   ASSAY_RETURN_IF_ERROR(ScreenDefects(chosen, screen).status());
   progress.Clear();
-  if (!file) {
-    return absl::UnavailableError(StrCat(ResultsFile(options), ": cannot be written"));
-  }
   if (!options.json) PrintScores(scores);
+  ASSAY_RETURN_IF_ERROR(written);
   return kExitOk;
 }
 
@@ -272,8 +300,7 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   const double seconds = options.seconds;
   ASSAY_ASSIGN_OR_RETURN(const std::vector<PlantedDefect> chosen, Chosen(options));
-  std::filesystem::create_directories(options.out);
-  std::ofstream results(ResultsFile(options), options.resume ? std::ios::app : std::ios::trunc);
+  ASSAY_ASSIGN_OR_RETURN(const Lines results, Lines::Open(options));
   RunRow run = BeginRun("defects", options.backend, CommandLine());
   double start = Now();
   std::vector<MutationScore> scores;
@@ -282,10 +309,7 @@ absl::StatusOr<int> Run(const Options& options) {
     std::optional<MutationScore> score = RunOne(options, defect, seconds, progress);
     if (!score.has_value()) break;
     scores.push_back(*std::move(score));
-    results << JsonText(ToJson(scores.back())) << '\n' << std::flush;
-    if (!results) {
-      return absl::UnavailableError(StrCat(ResultsFile(options), ": cannot be written"));
-    }
+    ASSAY_RETURN_IF_ERROR(results.Add(scores.back()));
     if (options.json) PrintJson(ToJson(scores.back()));
   }
   run.seconds = Now() - start;

@@ -78,6 +78,10 @@ absl::StatusOr<int> Run(Options options) {
     PrintCampaign(*summary, options.defect);
   }
   ASSAY_RETURN_IF_ERROR(summary->error);
+  if (summary->interrupted) {
+    PrintError("interrupted; --resume goes on");
+    return kExitInterrupted;
+  }
   return summary->Failures() > 0 ? kExitFailure : kExitOk;
 }
 
@@ -111,8 +115,9 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
   line.AddDuration("--case-seconds", options->campaign.case_seconds,
                    "A program that takes longer is a finding");
   line.Add("--out", options->out, "Folder for cases, bug pages and results.jsonl").ShowDefault();
-  line.AddFlag("--resume", options->campaign.resume,
-               "Go on with the campaign of this seed whose results are in --out");
+  line.AddFlag(
+      "--resume", options->campaign.resume,
+      "Go on with the campaign whose results are in --out: this backend, seed and options");
   line.AddFlag("--foreign", options->campaign.portable,
                "Only what every implementation of HLO promises (always so for other processes)");
   line.Add("--screened", options->campaign.screened_percent,
