@@ -1,4 +1,4 @@
-"""Derives the coefficients of the compiler's f64 functions (optimized/codegen/functions/formulas.h):
+"""Derives the coefficients of the compiler's f64 functions (optimized/runtime/functions/formulas.h):
 minimax polynomials by Remez exchange in decimal arithmetic. Prints each with its largest error."""
 
 import decimal

@@ -3,6 +3,7 @@
 
 #include "absl/algorithm/container.h"
 #include "llvm/IR/Intrinsics.h"
+#include "optimized/analysis/walks/contractions.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/loop_nest.h"
 #include "optimized/codegen/reduction.h"
@@ -14,49 +15,7 @@ namespace assay {
 using llvm::Value;
 using Frame = ElementEmitter::Frame;
 
-ElementType DotAccumulator(const Instruction& dot) {
-  ElementType result = dot.shape().element_type();
-  if (!IsFloat(result)) return result;
-  for (const Instruction* operand : dot.operands()) {
-    if (operand->shape().element_type() == ElementType::kF64) return ElementType::kF64;
-  }
-  return result == ElementType::kF64 ? ElementType::kF64 : ElementType::kF32;
-}
-
 namespace {
-
-struct DotDims {
-  std::vector<int64_t> lhs,
-      rhs;  // result dimension of each operand dimension; -1 - k: the k-th contracted one
-};
-DotDims DotDimsOf(const Instruction& dot) {
-  const Attributes& a = dot.attributes();
-  absl::Span<const int64_t> lhs_batch = a.Integers(Attr::kLhsBatchDims);
-  absl::Span<const int64_t> rhs_batch = a.Integers(Attr::kRhsBatchDims);
-  absl::Span<const int64_t> lhs_sum = a.Integers(Attr::kLhsContractingDims);
-  absl::Span<const int64_t> rhs_sum = a.Integers(Attr::kRhsContractingDims);
-  int64_t next = static_cast<int64_t>(lhs_batch.size());
-  auto map = [&](const Shape& shape, absl::Span<const int64_t> batch,
-                 absl::Span<const int64_t> sum) {
-    std::vector<int64_t> result(shape.rank(), 0);
-    for (int64_t d = 0; d < shape.rank(); ++d) {
-      auto b = absl::c_find(batch, d);
-      auto s = absl::c_find(sum, d);
-      if (b != batch.end()) {
-        result[d] = b - batch.begin();
-      } else if (s != sum.end()) {
-        result[d] = -1 - (s - sum.begin());
-      } else {
-        result[d] = next++;
-      }
-    }
-    return result;
-  };
-  DotDims dims;
-  dims.lhs = map(dot.operand(0)->shape(), lhs_batch, lhs_sum);
-  dims.rhs = map(dot.operand(1)->shape(), rhs_batch, rhs_sum);
-  return dims;
-}
 
 // True if single results may be summed with partial sums in the lanes of a vector.
 bool SumsInLanes(ElementEmitter& emitter, const Frame* frame, const Instruction& dot) {
@@ -70,19 +29,10 @@ bool SumsInLanes(ElementEmitter& emitter, const Frame* frame, const Instruction&
 
 }  // namespace
 
-LaneAccess DotLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  DotDims dims = DotDimsOf(instruction);
-  const std::vector<int64_t>& map = operand == 0 ? dims.lhs : dims.rhs;
-  for (size_t d = 0; d < map.size(); ++d) {
-    if (map[d] == lane_dim) return {LaneAccess::kLanes, static_cast<int>(d)};
-  }
-  return {LaneAccess::kUniform, -1};
-}
-
 absl::StatusOr<ElementValues> EmitDot(ElementEmitter& emitter, const Frame* frame,
                                       const Instruction& instruction, const ElementIndex& index) {
   ValueBuilder& builder = emitter.builder();
-  const DotDims dims = DotDimsOf(instruction);
+  const DotDims dims = DotDims::Of(instruction);
   const ElementType accumulator = DotAccumulator(instruction);
   const ElementType result_type = instruction.shape().element_type();
   std::vector<Value*> at_result = index.dims;
@@ -233,19 +183,6 @@ absl::StatusOr<ElementValues> SumFeatures(ElementEmitter& emitter, const Frame* 
 }
 
 }  // namespace
-
-// Neighbouring output features read the same input and neighbouring kernel columns, unless groups
-// cut them apart.
-LaneAccess ConvolutionLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  const Attributes& a = instruction.attributes();
-  const ConvDimLabels& labels = LabelsOf(instruction);
-  if (lane_dim != labels.output_feature || a.Integer(Attr::kFeatureGroupCount, 1) != 1 ||
-      a.Integer(Attr::kBatchGroupCount, 1) != 1) {
-    return {LaneAccess::kImpossible, -1};
-  }
-  if (operand == 0) return {LaneAccess::kUniform, -1};
-  return {LaneAccess::kLanes, static_cast<int>(labels.kernel_output_feature)};
-}
 
 // Products are summed in one order, spatial positions outermost, and not contracted: the same bits
 // on every machine.

@@ -8,16 +8,11 @@
 
 namespace assay {
 
-LaneAccess DotLanes(const Instruction& instruction, int64_t operand, int lane_dim);
 absl::StatusOr<ElementValues> EmitDot(ElementEmitter& emitter, const ElementEmitter::Frame* frame,
                                       const Instruction& instruction, const ElementIndex& index);
-LaneAccess ConvolutionLanes(const Instruction& instruction, int64_t operand, int lane_dim);
 absl::StatusOr<ElementValues> EmitConvolution(ElementEmitter& emitter,
                                               const ElementEmitter::Frame* frame,
                                               const Instruction& instruction,
                                               const ElementIndex& index);
-
-// Type in which a dot or a convolution accumulates.
-ElementType DotAccumulator(const Instruction& dot);
 
 }  // namespace assay

@@ -18,12 +18,6 @@ absl::Status Unsupported(const Instruction& instruction, std::string_view why) {
   return MakeError(ErrorClass::kUnsupported, StrCat("cpu: ", why, ", ", Name(instruction.opcode()),
                                                     ": ", instruction.ToString()));
 }
-// An array constant inside a fused computation has no buffer: it is data of the kernel.
-bool IsKernelData(const Instruction& instruction) {
-  return instruction.opcode() == Opcode::kConstant && instruction.literal() != nullptr &&
-         instruction.shape().IsArray() && instruction.literal()->element_count() != 1;
-}
-
 // The row-major elements as a private global of the module that is being built.
 Value* KernelData(llvm::IRBuilderBase& ir, const Literal& literal) {
   absl::Span<const uint8_t> bytes = literal.bytes();
@@ -39,25 +33,20 @@ Value* KernelData(llvm::IRBuilderBase& ir, const Literal& literal) {
 
 void ElementEmitter::AddSource(const Frame* frame, const Instruction* instruction,
                                std::vector<Value*> pointers) {
+  walks_.AddSource({frame, instruction});
   sources_[{frame, instruction}] = std::move(pointers);
 }
 
-const ElementEmitter::Frame* ElementEmitter::NewFrame(Frame frame) {
-  frames_.push_back(std::move(frame));
-  return &frames_.back();
+const ElementEmitter::Frame* ElementEmitter::NewFrame(std::vector<ElementValues> values) {
+  const Frame* frame = walks_.NewFrame({.binds_values = true});
+  values_[frame] = std::move(values);
+  return frame;
 }
 
 const std::vector<Value*>* ElementEmitter::FindSource(const Frame* frame,
                                                       const Instruction* instruction) const {
   auto it = sources_.find({frame, instruction});
   return it == sources_.end() ? nullptr : &it->second;
-}
-
-const ElementEmitter::Frame* ElementEmitter::CalleeFrame(const Frame* frame,
-                                                         const Instruction* instruction) {
-  auto [it, inserted] = callee_frames_.try_emplace({frame, instruction}, nullptr);
-  if (inserted) it->second = NewFrame({frame, instruction->operands(), {}});
-  return it->second;
 }
 
 Value* ElementEmitter::IndexBinary(llvm::Instruction::BinaryOps op, Value* a, Value* b) {
@@ -170,9 +159,9 @@ absl::StatusOr<ElementValues> ElementEmitter::EmitParameter(const Frame* frame,
                                                             const ElementIndex& index) {
   if (frame == nullptr) return Unsupported(*parameter, "unbound parameter");
   const int64_t number = parameter->parameter_number();
-  if (frame->values.empty()) return Emit(frame->parent, frame->arguments[number], index);
+  if (!frame->binds_values) return Emit(frame->parent, frame->arguments[number], index);
   ElementValues spread;
-  for (Value* value : frame->values[number]) {
+  for (Value* value : values_.at(frame)[number]) {
     spread.push_back(builder_.Splat(value, index.width));
   }
   return spread;
@@ -181,7 +170,7 @@ absl::StatusOr<ElementValues> ElementEmitter::EmitParameter(const Frame* frame,
 absl::StatusOr<ElementValues> ElementEmitter::EmitTupleElement(const Frame* frame,
                                                                const Instruction* instruction,
                                                                const ElementIndex& index) {
-  auto [where, tuple] = TupleBehind(frame, instruction->operand(0));
+  auto [where, tuple] = walks_.TupleBehind({frame, instruction->operand(0)});
   int64_t first = 0;
   for (int64_t k = 0; k < instruction->tuple_index(); ++k) {
     first += LeafCount(tuple->shape().elements()[k]);
@@ -193,7 +182,7 @@ absl::StatusOr<ElementValues> ElementEmitter::EmitTupleElement(const Frame* fram
     return Emit(where, tuple->operand(instruction->tuple_index()), index);
   }
   if (pointers == nullptr && tuple->opcode() == Opcode::kParameter && where != nullptr &&
-      where->values.empty()) {
+      !where->binds_values) {
     pointers = FindSource(where->parent, where->arguments[tuple->parameter_number()]);
   }
   if (pointers != nullptr) {
@@ -265,133 +254,14 @@ absl::StatusOr<Value*> ElementEmitter::EmitSpread(const Frame* frame,
 absl::StatusOr<ElementValues> ElementEmitter::Apply(const Computation& computation,
                                                     std::vector<ElementValues> arguments,
                                                     int width) {
-  const Frame* frame = NewFrame({nullptr, {}, std::move(arguments)});
-  if (frame->values.empty()) {
+  if (arguments.empty()) {
     return Unsupported(*computation.root(), "a computation without parameters");
   }
+  const Frame* frame = NewFrame(std::move(arguments));
   ElementIndex index;
   index.width = width;
   if (width > 1) index.linear = Index(0);  // scalars: the position does not matter, the width does
   return Emit(frame, computation.root(), index);
-}
-
-// A tuple within a tuple that is built in the kernel has no elements of its own to emit: finds the
-// instruction that made it.
-ElementEmitter::Key ElementEmitter::TupleBehind(const Frame* frame,
-                                                const Instruction* tuple) const {
-  if (tuple->opcode() != Opcode::kGetTupleElement || FindSource(frame, tuple) != nullptr) {
-    return {frame, tuple};
-  }
-  auto [where, outer] = TupleBehind(frame, tuple->operand(0));
-  if (outer->opcode() != Opcode::kTuple || FindSource(where, outer) != nullptr) {
-    return {frame, tuple};
-  }
-  return TupleBehind(where, outer->operand(tuple->tuple_index()));
-}
-
-ElementEmitter::Key ElementEmitter::TupleOrSource(const Frame* frame,
-                                                  const Instruction* tuple) const {
-  auto [where, behind] = TupleBehind(frame, tuple);
-  while (behind->opcode() == Opcode::kParameter && FindSource(where, behind) == nullptr &&
-         where != nullptr && where->values.empty()) {
-    behind = where->arguments[behind->parameter_number()];
-    where = where->parent;
-  }
-  return {where, behind};
-}
-
-bool ElementEmitter::CanWalkLinearly(const Frame* frame, const Instruction* instruction) {
-  auto [it, inserted] = walks_.try_emplace({frame, instruction, -2}, false);
-  if (!inserted) return it->second;
-  bool result = false;
-  int64_t count = instruction->shape().ElementCount();
-  if (++depth_ > kMaxDepth) {
-    result = false;
-  } else if (FindSource(frame, instruction) != nullptr || IsKernelData(*instruction)) {
-    result = instruction->shape().IsArray();
-  } else if (instruction->opcode() == Opcode::kConstant) {
-    result = instruction->shape().IsArray() && count == 1;
-  } else if (instruction->opcode() == Opcode::kParameter) {
-    result = frame != nullptr &&
-             (!frame->values.empty() ||
-              CanWalkLinearly(frame->parent, frame->arguments[instruction->parameter_number()]));
-  } else if (instruction->opcode() == Opcode::kFusion || instruction->opcode() == Opcode::kCall) {
-    result = CanWalkLinearly(CalleeFrame(frame, instruction), instruction->callee()->root());
-  } else if (instruction->opcode() == Opcode::kGetTupleElement) {
-    const auto [where, tuple] = TupleOrSource(frame, instruction->operand(0));
-    if (FindSource(where, tuple) != nullptr) {
-      result = instruction->shape().IsArray();
-    } else if (tuple->opcode() == Opcode::kTuple) {
-      result = CanWalkLinearly(where, tuple->operand(instruction->tuple_index()));
-    }
-  } else if (const ElementLowering* row = FindElementLowering(instruction->opcode());
-             row != nullptr && row->linear != nullptr && row->linear(*instruction)) {
-    result = true;
-    for (const Instruction* operand : instruction->operands()) {
-      // An operand of one element is read at that element, whatever the linear index.
-      if (operand->shape().ElementCount() != count && operand->shape().ElementCount() != 1) {
-        result = false;
-      }
-      result = result && CanWalkLinearly(frame, operand);
-    }
-  }
-  --depth_;
-  walks_[{frame, instruction, -2}] = result;
-  return result;
-}
-
-bool ElementEmitter::CanWalkLanes(const Frame* frame, const Instruction* instruction,
-                                  int lane_dim) {
-  auto [it, inserted] = walks_.try_emplace({frame, instruction, lane_dim}, false);
-  if (!inserted) return it->second;
-  // A complex value is never a vector.
-  if (instruction->shape().IsArray() && IsComplex(instruction->shape().element_type())) {
-    return false;
-  }
-  bool result = false;
-  // Contiguous in memory: every dimension behind the lanes' has one element.
-  auto contiguous = [&](const Shape& shape) {
-    if (!shape.IsArray()) return false;
-    for (int64_t d = lane_dim + 1; d < shape.rank(); ++d) {
-      if (shape.dimension(d) != 1) return false;
-    }
-    return true;
-  };
-  if (++depth_ > kMaxDepth) {
-    result = false;
-  } else if (FindSource(frame, instruction) != nullptr || IsKernelData(*instruction)) {
-    result = contiguous(instruction->shape());
-  } else if (instruction->opcode() == Opcode::kConstant) {
-    result = instruction->shape().IsArray() && instruction->shape().ElementCount() == 1;
-  } else if (instruction->opcode() == Opcode::kParameter) {
-    result =
-        frame != nullptr && frame->values.empty() &&
-        CanWalkLanes(frame->parent, frame->arguments[instruction->parameter_number()], lane_dim);
-  } else if (instruction->opcode() == Opcode::kFusion || instruction->opcode() == Opcode::kCall) {
-    result = CanWalkLanes(CalleeFrame(frame, instruction), instruction->callee()->root(), lane_dim);
-  } else if (instruction->opcode() == Opcode::kGetTupleElement) {
-    const auto [where, tuple] = TupleOrSource(frame, instruction->operand(0));
-    if (FindSource(where, tuple) != nullptr) {
-      result = contiguous(instruction->shape());
-    } else if (tuple->opcode() == Opcode::kTuple) {
-      result = CanWalkLanes(where, tuple->operand(instruction->tuple_index()), lane_dim);
-    } else if (const ElementLowering* row = FindElementLowering(tuple->opcode())) {
-      result = row->lanes != nullptr && CanWalkLanes(where, tuple, lane_dim);
-    }
-  } else if (const ElementLowering* row = FindElementLowering(instruction->opcode());
-             row != nullptr && row->lanes != nullptr) {
-    result = true;
-    for (int64_t i = 0; result && i < instruction->operand_count(); ++i) {
-      LaneAccess access = row->lanes(*instruction, i, lane_dim);
-      if (access.kind == LaneAccess::kImpossible) result = false;
-      if (access.kind == LaneAccess::kLanes) {
-        result = CanWalkLanes(frame, instruction->operand(i), access.lane_dim);
-      }
-    }
-  }
-  --depth_;
-  walks_[{frame, instruction, lane_dim}] = result;
-  return result;
 }
 
 void ElementEmitter::CountSteps(int64_t steps) {

@@ -8,12 +8,12 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "optimized/analysis/walks/walks.h"
 #include "optimized/codegen/value_builder.h"
 #include "spec/ir/module.h"
 
@@ -35,31 +35,25 @@ struct ElementIndex {
 // One value per leaf of the instruction's shape; each of the index's width.
 using ElementValues = std::vector<llvm::Value*>;
 
-// The way in which a traversal with lanes reaches an operand.
-struct LaneAccess {
-  enum Kind : uint8_t { kLanes, kUniform, kImpossible } kind = kImpossible;
-  int lane_dim = -1;  // of the operand, for kLanes
-};
-
 // The vectors of emitted code have this size on every machine: sums are split into lanes alike, so
 // that they have the same bits, and narrower registers are used several at a time.
 inline constexpr int kVectorBits = 512;
 
 class ElementEmitter {
  public:
-  // A call of a computation: which computation, and what its parameters are.
-  struct Frame {
-    const Frame* parent = nullptr;             // where `arguments` live
-    absl::Span<Instruction* const> arguments;  // bound to instructions of the parent ...
-    std::vector<ElementValues> values;         // ... or to values, whatever the index
-  };
+  using Frame = CallFrame;
 
   explicit ElementEmitter(ValueBuilder& builder) : builder_(builder) { scopes_.emplace_back(); }
 
   // Values of `instruction` (as seen from `frame`) come from memory: one row-major array per leaf.
   void AddSource(const Frame* frame, const Instruction* instruction,
                  std::vector<llvm::Value*> pointers);
-  const Frame* NewFrame(Frame frame);
+  // The call of the computation that a fusion runs.
+  const Frame* CalleeFrame(const Frame* frame, const Instruction* instruction) {
+    return walks_.CalleeFrame({frame, instruction});
+  }
+  // A call whose parameters have these values.
+  const Frame* NewFrame(std::vector<ElementValues> values);
 
   absl::StatusOr<ElementValues> Emit(const Frame* frame, const Instruction* instruction,
                                      const ElementIndex& index);
@@ -75,8 +69,12 @@ class ElementEmitter {
 
   // True if `instruction` and all that it reads up to sources can be walked linearly, or with lanes
   // along `lane_dim`.
-  bool CanWalkLinearly(const Frame* frame, const Instruction* instruction);
-  bool CanWalkLanes(const Frame* frame, const Instruction* instruction, int lane_dim);
+  bool CanWalkLinearly(const Frame* frame, const Instruction* instruction) {
+    return walks_.CanWalkLinearly({frame, instruction});
+  }
+  bool CanWalkLanes(const Frame* frame, const Instruction* instruction, int lane_dim) {
+    return walks_.CanWalkLanes({frame, instruction}, lane_dim);
+  }
 
   // Index arithmetic; equal expressions within a scope give the same value, so that values cached
   // by index are found again.
@@ -120,9 +118,8 @@ class ElementEmitter {
   void set_step_counter(std::atomic<int64_t>* counter) { step_counter_ = counter; }
 
  private:
-  using Key = std::pair<const Frame*, const Instruction*>;
   struct CacheKey {
-    Key key;
+    Seen key;
     ElementIndex index;
     bool operator==(const CacheKey&) const = default;
     template <typename H>
@@ -135,9 +132,6 @@ class ElementEmitter {
     absl::flat_hash_map<std::tuple<int, llvm::Value*, llvm::Value*>, llvm::Value*> indices;
   };
 
-  Key TupleBehind(const Frame* frame, const Instruction* tuple) const;
-  // The same through parameters, up to a tuple that is in memory or is built in the kernel.
-  Key TupleOrSource(const Frame* frame, const Instruction* tuple) const;
   absl::StatusOr<ElementValues> EmitUncached(const Frame* frame, const Instruction* instruction,
                                              const ElementIndex& index);
   absl::StatusOr<ElementValues> EmitParameter(const Frame* frame, const Instruction* parameter,
@@ -153,31 +147,23 @@ class ElementEmitter {
                                               const Instruction* instruction) const;
 
   ValueBuilder& builder_;
-  std::deque<Frame> frames_;
-  absl::flat_hash_map<Key, std::vector<llvm::Value*>> sources_;
-  absl::flat_hash_map<std::tuple<const Frame*, const Instruction*, int>, bool> walks_;
-  absl::flat_hash_map<std::pair<const Frame*, const Instruction*>, const Frame*> callee_frames_;
+  Walks walks_;
+  absl::flat_hash_map<Seen, std::vector<llvm::Value*>> sources_;
+  absl::flat_hash_map<const Frame*, std::vector<ElementValues>> values_;  // of their parameters
   std::vector<Scope> scopes_;
   int depth_ = 0;
   int register_bits_ = 0;
   bool use_fma_ = false;
   std::atomic<int64_t>* step_counter_ = nullptr;
-  const Frame* CalleeFrame(const Frame* frame, const Instruction* instruction);
 };
 
 // One row per opcode that an element can be emitted of. Adding an op: a row and its function (or a
 // row of elementwise.cc).
 struct ElementLowering {
   Opcode opcode;
-  // Values of `instruction` at `index`, whose lanes `lanes` has allowed.
+  // Values of `instruction` at `index`, whose lanes its row of lane_access.cc has allowed.
   absl::StatusOr<ElementValues> (*emit)(ElementEmitter& emitter, const ElementEmitter::Frame* frame,
                                         const Instruction& instruction, const ElementIndex& index);
-  // The way that lanes along `lane_dim` of the result reach operand `operand`; nullptr: not with
-  // lanes.
-  LaneAccess (*lanes)(const Instruction& instruction, int64_t operand, int lane_dim) = nullptr;
-  // True if result and operands can be walked by one linear index (operands of one element are
-  // uniform); nullptr: never.
-  bool (*linear)(const Instruction& instruction) = nullptr;
 };
 const ElementLowering* FindElementLowering(Opcode opcode);
 

@@ -1,6 +1,7 @@
 // The table of lowerings: one row per opcode that a kernel can compute.
 #include <array>
 
+#include "optimized/analysis/walks/elementwise_ops.h"
 #include "optimized/codegen/contraction.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
@@ -18,8 +19,6 @@ namespace assay {
 using llvm::Value;
 
 namespace {
-
-bool Always(const Instruction&) { return true; }
 
 absl::StatusOr<ElementValues> EmitElementwise(ElementEmitter& emitter,
                                               const ElementEmitter::Frame* frame,
@@ -57,27 +56,27 @@ absl::StatusOr<ElementValues> EmitMap(ElementEmitter& emitter, const ElementEmit
 }
 
 constexpr ElementLowering kRows[] = {
-    {Opcode::kBitcast, EmitBitcast, BitcastLanes, BitcastKeepsOrder},
-    {Opcode::kBitcastConvert, EmitBitcastConvert, BitcastConvertLanes, BitcastConvertIsLinear},
-    {Opcode::kBroadcast, EmitBroadcast, BroadcastLanes, BroadcastIsLinear},
-    {Opcode::kConcatenate, EmitConcatenate, ConcatenateLanes, nullptr},
-    {Opcode::kConvolution, EmitConvolution, ConvolutionLanes, nullptr},
-    {Opcode::kCopy, EmitCopy, ElementwiseLanes, Always},
-    {Opcode::kDomain, EmitCopy, ElementwiseLanes, Always},
-    {Opcode::kDot, EmitDot, DotLanes, nullptr},
-    {Opcode::kDynamicSlice, EmitDynamicSlice, DynamicSliceLanes, nullptr},
-    {Opcode::kDynamicUpdateSlice, EmitDynamicUpdateSlice, DynamicUpdateSliceLanes, nullptr},
-    {Opcode::kGather, EmitGather, GatherLanes, nullptr},
-    {Opcode::kIota, EmitIota, IotaLanes, nullptr},
-    {Opcode::kMap, EmitMap, nullptr, nullptr},
-    {Opcode::kOptBarrier, EmitCopy, ElementwiseLanes, Always},
-    {Opcode::kPad, EmitPad, PadLanes, nullptr},
-    {Opcode::kReduce, EmitReduce, ReduceLanes, nullptr},
-    {Opcode::kReduceWindow, EmitReduceWindow, ReduceWindowLanes, nullptr},
-    {Opcode::kReshape, EmitReshape, ReshapeLanes, Always},
-    {Opcode::kReverse, EmitReverse, ReverseLanes, nullptr},
-    {Opcode::kSlice, EmitSlice, SliceLanes, nullptr},
-    {Opcode::kTranspose, EmitTranspose, TransposeLanes, nullptr},
+    {Opcode::kBitcast, EmitBitcast},
+    {Opcode::kBitcastConvert, EmitBitcastConvert},
+    {Opcode::kBroadcast, EmitBroadcast},
+    {Opcode::kConcatenate, EmitConcatenate},
+    {Opcode::kConvolution, EmitConvolution},
+    {Opcode::kCopy, EmitCopy},
+    {Opcode::kDomain, EmitCopy},
+    {Opcode::kDot, EmitDot},
+    {Opcode::kDynamicSlice, EmitDynamicSlice},
+    {Opcode::kDynamicUpdateSlice, EmitDynamicUpdateSlice},
+    {Opcode::kGather, EmitGather},
+    {Opcode::kIota, EmitIota},
+    {Opcode::kMap, EmitMap},
+    {Opcode::kOptBarrier, EmitCopy},
+    {Opcode::kPad, EmitPad},
+    {Opcode::kReduce, EmitReduce},
+    {Opcode::kReduceWindow, EmitReduceWindow},
+    {Opcode::kReshape, EmitReshape},
+    {Opcode::kReverse, EmitReverse},
+    {Opcode::kSlice, EmitSlice},
+    {Opcode::kTranspose, EmitTranspose},
 };
 
 struct Table {
@@ -87,7 +86,7 @@ struct Table {
     for (int k = 0; k < kOpcodeCount; ++k) {
       Opcode opcode = static_cast<Opcode>(k);
       if (FindElementwise(opcode) == nullptr && FindComplexElementwise(opcode) == nullptr) continue;
-      rows[k] = {opcode, EmitElementwise, ElementwiseLanes, Always};
+      rows[k] = {opcode, EmitElementwise};
       present[k] = true;
     }
     for (const ElementLowering& row : kRows) {

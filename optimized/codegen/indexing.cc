@@ -9,33 +9,6 @@ namespace assay {
 using llvm::Value;
 using Frame = ElementEmitter::Frame;
 
-IndexNumbers IndexNumbers::OfGather(const Instruction& gather) {
-  const Attributes& a = gather.attributes();
-  return {a.Integers(Attr::kOffsetDims),          a.Integers(Attr::kCollapsedSliceDims),
-          a.Integers(Attr::kOperandBatchingDims), a.Integers(Attr::kStartIndicesBatchingDims),
-          a.Integers(Attr::kStartIndexMap),       a.Integer(Attr::kIndexVectorDim)};
-}
-
-IndexNumbers IndexNumbers::OfScatter(const Instruction& scatter) {
-  const Attributes& a = scatter.attributes();
-  return {
-      a.Integers(Attr::kUpdateWindowDims),         a.Integers(Attr::kInsertedWindowDims),
-      a.Integers(Attr::kInputBatchingDims),        a.Integers(Attr::kScatterIndicesBatchingDims),
-      a.Integers(Attr::kScatterDimsToOperandDims), a.Integer(Attr::kIndexVectorDim)};
-}
-
-std::vector<int64_t> IndexNumbers::WindowDimOf(int64_t rank, int64_t operand_rank) const {
-  std::vector<int64_t> present;
-  for (int64_t d = 0; d < operand_rank; ++d) {
-    if (!absl::c_linear_search(absent_dims, d) && !absl::c_linear_search(batching_dims, d)) {
-      present.push_back(d);
-    }
-  }
-  std::vector<int64_t> result(rank, -1);
-  for (size_t k = 0; k < window_dims.size(); ++k) result[window_dims[k]] = present[k];
-  return result;
-}
-
 absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& emitter, const Frame* frame,
                                             const IndexNumbers& numbers, const Instruction& indices,
                                             int64_t operand_rank, const std::vector<Value*>& at) {
@@ -68,16 +41,6 @@ absl::StatusOr<WindowStart> EmitWindowStart(ElementEmitter& emitter, const Frame
         ir.CreateIntCast(component, ir.getInt64Ty(), is_signed), is_signed};
   }
   return start;
-}
-
-// Lanes along a window's dimension share their start.
-LaneAccess GatherLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  const IndexNumbers numbers = IndexNumbers::OfGather(instruction);
-  const int64_t inside = numbers.WindowDimOf(instruction.shape().rank(),
-                                             instruction.operand(0)->shape().rank())[lane_dim];
-  if (inside < 0) return {LaneAccess::kImpossible, -1};
-  if (operand == 1) return {LaneAccess::kUniform, -1};
-  return {LaneAccess::kLanes, static_cast<int>(inside)};
 }
 
 absl::StatusOr<ElementValues> EmitGather(ElementEmitter& emitter, const Frame* frame,

@@ -2,7 +2,8 @@
 // semantics chapter 9.
 #include "optimized/codegen/movement.h"
 
-#include "optimized/codegen/functions/complex.h"
+#include "optimized/analysis/walks/elementwise_ops.h"
+#include "optimized/analysis/walks/lane_access.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -13,10 +14,6 @@ using llvm::Value;
 using Frame = ElementEmitter::Frame;
 
 namespace {
-
-LaneAccess Lanes(int64_t dim) { return {LaneAccess::kLanes, static_cast<int>(dim)}; }
-constexpr LaneAccess kUniform{LaneAccess::kUniform, -1};
-constexpr LaneAccess kImpossible{LaneAccess::kImpossible, -1};
 
 absl::StatusOr<ElementValues> Single(absl::StatusOr<Value*> value) {
   ASSAY_ASSIGN_OR_RETURN(auto* single, std::move(value));
@@ -54,22 +51,7 @@ Value* InRange(ElementEmitter& emitter, Value* index, int64_t size) {
   return emitter.builder().ir().CreateICmpULT(index, emitter.Index(size));
 }
 
-// Non-degenerate dimensions of a shape, by position.
-std::vector<int64_t> RealDims(const Shape& shape) {
-  std::vector<int64_t> dims;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (shape.dimension(d) != 1) dims.push_back(d);
-  }
-  return dims;
-}
-
 }  // namespace
-
-LaneAccess ElementwiseLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  const Shape& shape = instruction.operand(operand)->shape();
-  if (shape.rank() == 0 && instruction.shape().rank() > 0) return kUniform;
-  return Lanes(lane_dim);
-}
 
 absl::StatusOr<ElementValues> EmitCopy(ElementEmitter& emitter, const Frame* frame,
                                        const Instruction& instruction, const ElementIndex& index) {
@@ -77,22 +59,6 @@ absl::StatusOr<ElementValues> EmitCopy(ElementEmitter& emitter, const Frame* fra
 }
 
 // ---- broadcast
-
-LaneAccess BroadcastLanes(const Instruction& instruction, int64_t, int lane_dim) {
-  absl::Span<const int64_t> dims = instruction.attributes().Integers(Attr::kDimensions);
-  for (size_t k = 0; k < dims.size(); ++k) {
-    if (dims[k] != lane_dim) continue;
-    bool stretched = instruction.operand(0)->shape().dimension(k) == 1 &&
-                     instruction.shape().dimension(lane_dim) != 1;
-    return stretched ? kUniform : Lanes(k);
-  }
-  return kUniform;
-}
-
-bool BroadcastIsLinear(const Instruction& instruction) {
-  absl::Span<const int64_t> dims = instruction.attributes().Integers(Attr::kDimensions);
-  return std::is_sorted(dims.begin(), dims.end());
-}
 
 absl::StatusOr<ElementValues> EmitBroadcast(ElementEmitter& emitter, const Frame* frame,
                                             const Instruction& instruction,
@@ -109,23 +75,11 @@ absl::StatusOr<ElementValues> EmitBroadcast(ElementEmitter& emitter, const Frame
   for (size_t k = 0; k < map.size(); ++k) {
     if (operand.shape().dimension(k) != 1) dims[k] = index.dims[map[k]];
   }
-  int lane = index.width > 1 ? LaneDimOf(BroadcastLanes(instruction, 0, index.lane_dim)) : -1;
+  int lane = index.width > 1 ? LaneDimOf(LanesOf(instruction, 0, index.lane_dim)) : -1;
   return EmitMapped(emitter, frame, operand, index, std::move(dims), lane);
 }
 
 // ---- reshape, bitcast
-
-LaneAccess ReshapeLanes(const Instruction& instruction, int64_t, int lane_dim) {
-  const Shape& from = instruction.operand(0)->shape();
-  const Shape& to = instruction.shape();
-  std::vector<int64_t> from_dims = RealDims(from), to_dims = RealDims(to);
-  if (from_dims.empty() || to_dims.empty()) return kImpossible;
-  // Only the fastest dimension of both keeps its neighbours, and only when it has the same size in
-  // both.
-  if (to_dims.back() != lane_dim) return kImpossible;
-  if (from.dimension(from_dims.back()) != to.dimension(lane_dim)) return kImpossible;
-  return Lanes(from_dims.back());
-}
 
 absl::StatusOr<ElementValues> EmitReshape(ElementEmitter& emitter, const Frame* frame,
                                           const Instruction& instruction,
@@ -157,30 +111,8 @@ absl::StatusOr<ElementValues> EmitReshape(ElementEmitter& emitter, const Frame* 
     std::vector<Value*> digits = emitter.Delinearize(major_from, emitter.LinearOf(major_to, major));
     for (size_t k = 0; k < digits.size(); ++k) dims[from_dims[k]] = digits[k];
   }
-  int lane = index.width > 1 ? LaneDimOf(ReshapeLanes(instruction, 0, index.lane_dim)) : -1;
+  int lane = index.width > 1 ? LaneDimOf(LanesOf(instruction, 0, index.lane_dim)) : -1;
   return EmitMapped(emitter, frame, operand, index, std::move(dims), lane);
-}
-
-bool BitcastKeepsOrder(const Instruction& instruction) {
-  const Shape& from = instruction.operand(0)->shape();
-  const Shape& to = instruction.shape();
-  auto row_major = [](const Shape& shape) {
-    // Dimensions of size 1 may stand anywhere in a layout.
-    int64_t last = -1;
-    absl::Span<const int64_t> order = shape.layout().minor_to_major();
-    for (size_t k = order.size(); k-- > 0;) {
-      if (shape.dimension(order[k]) == 1) continue;
-      if (order[k] < last) return false;
-      last = order[k];
-    }
-    return true;
-  };
-  return row_major(from) && row_major(to);
-}
-
-LaneAccess BitcastLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  return BitcastKeepsOrder(instruction) ? ReshapeLanes(instruction, operand, lane_dim)
-                                        : kImpossible;
 }
 
 absl::StatusOr<ElementValues> EmitBitcast(ElementEmitter& emitter, const Frame* frame,
@@ -218,10 +150,6 @@ absl::StatusOr<ElementValues> EmitBitcast(ElementEmitter& emitter, const Frame* 
 
 // ---- transpose, reverse, slice
 
-LaneAccess TransposeLanes(const Instruction& instruction, int64_t, int lane_dim) {
-  return Lanes(instruction.attributes().Integers(Attr::kDimensions)[lane_dim]);
-}
-
 absl::StatusOr<ElementValues> EmitTranspose(ElementEmitter& emitter, const Frame* frame,
                                             const Instruction& instruction,
                                             const ElementIndex& index) {
@@ -231,8 +159,6 @@ absl::StatusOr<ElementValues> EmitTranspose(ElementEmitter& emitter, const Frame
   int lane = index.width > 1 ? static_cast<int>(permutation[index.lane_dim]) : -1;
   return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims), lane);
 }
-
-LaneAccess ReverseLanes(const Instruction&, int64_t, int lane_dim) { return Lanes(lane_dim); }
 
 absl::StatusOr<ElementValues> EmitReverse(ElementEmitter& emitter, const Frame* frame,
                                           const Instruction& instruction,
@@ -254,11 +180,6 @@ absl::StatusOr<ElementValues> EmitReverse(ElementEmitter& emitter, const Frame* 
   return value;
 }
 
-LaneAccess SliceLanes(const Instruction& instruction, int64_t, int lane_dim) {
-  return instruction.attributes().SliceRanges(Attr::kSlice)[lane_dim].stride == 1 ? Lanes(lane_dim)
-                                                                                  : kImpossible;
-}
-
 absl::StatusOr<ElementValues> EmitSlice(ElementEmitter& emitter, const Frame* frame,
                                         const Instruction& instruction, const ElementIndex& index) {
   absl::Span<const SliceRange> ranges = instruction.attributes().SliceRanges(Attr::kSlice);
@@ -276,10 +197,6 @@ absl::StatusOr<ElementValues> EmitSlice(ElementEmitter& emitter, const Frame* fr
 
 // ---- dynamic slice and update
 
-LaneAccess DynamicSliceLanes(const Instruction&, int64_t operand, int lane_dim) {
-  return operand == 0 ? Lanes(lane_dim) : kUniform;
-}
-
 absl::StatusOr<ElementValues> EmitDynamicSlice(ElementEmitter& emitter, const Frame* frame,
                                                const Instruction& instruction,
                                                const ElementIndex& index) {
@@ -293,15 +210,6 @@ absl::StatusOr<ElementValues> EmitDynamicSlice(ElementEmitter& emitter, const Fr
   }
   return EmitMapped(emitter, frame, *instruction.operand(0), index, std::move(dims),
                     index.lane_dim);
-}
-
-LaneAccess DynamicUpdateSliceLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  if (operand >= 2) return kUniform;
-  // An update that spans the lanes' dimension starts at 0 there; any other may begin inside a
-  // vector.
-  bool spans = instruction.operand(1)->shape().dimension(lane_dim) ==
-               instruction.shape().dimension(lane_dim);
-  return spans ? Lanes(lane_dim) : kImpossible;
 }
 
 absl::StatusOr<ElementValues> EmitDynamicUpdateSlice(ElementEmitter& emitter, const Frame* frame,
@@ -333,12 +241,6 @@ absl::StatusOr<ElementValues> EmitDynamicUpdateSlice(ElementEmitter& emitter, co
 }
 
 // ---- pad, concatenate
-
-LaneAccess PadLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  if (operand == 1) return kUniform;
-  const PaddingDim& p = instruction.attributes().Padding(Attr::kPadding)[lane_dim];
-  return p.low == 0 && p.high == 0 && p.interior == 0 ? Lanes(lane_dim) : kImpossible;
-}
 
 absl::StatusOr<ElementValues> EmitPad(ElementEmitter& emitter, const Frame* frame,
                                       const Instruction& instruction, const ElementIndex& index) {
@@ -375,11 +277,6 @@ absl::StatusOr<ElementValues> EmitPad(ElementEmitter& emitter, const Frame* fram
   return ElementValues{ir.CreateSelect(inside, value.front(), padding)};
 }
 
-LaneAccess ConcatenateLanes(const Instruction& instruction, int64_t, int lane_dim) {
-  return instruction.attributes().Integers(Attr::kDimension)[0] == lane_dim ? kImpossible
-                                                                            : Lanes(lane_dim);
-}
-
 absl::StatusOr<ElementValues> EmitConcatenate(ElementEmitter& emitter, const Frame* frame,
                                               const Instruction& instruction,
                                               const ElementIndex& index) {
@@ -408,8 +305,6 @@ absl::StatusOr<ElementValues> EmitConcatenate(ElementEmitter& emitter, const Fra
 
 // ---- iota, bitcast-convert
 
-LaneAccess IotaLanes(const Instruction&, int64_t, int) { return kUniform; }
-
 absl::StatusOr<ElementValues> EmitIota(ElementEmitter& emitter, const Frame*,
                                        const Instruction& instruction, const ElementIndex& index) {
   ValueBuilder& builder = emitter.builder();
@@ -428,18 +323,6 @@ absl::StatusOr<ElementValues> EmitIota(ElementEmitter& emitter, const Frame*,
     at = ir.CreateAdd(at, llvm::ConstantVector::get(steps));
   }
   return ElementValues{builder.Convert(type, instruction.shape().element_type(), at)};
-}
-
-LaneAccess BitcastConvertLanes(const Instruction& instruction, int64_t, int lane_dim) {
-  const Shape& from = instruction.operand(0)->shape();
-  if (InvolvesComplex(instruction)) return kImpossible;
-  bool same = BitWidth(from.element_type()) == BitWidth(instruction.shape().element_type());
-  return same ? Lanes(lane_dim) : kImpossible;
-}
-
-bool BitcastConvertIsLinear(const Instruction& instruction) {
-  return BitWidth(instruction.operand(0)->shape().element_type()) ==
-         BitWidth(instruction.shape().element_type());
 }
 
 // The bits of an element; of a complex one the real part's are the lower half.

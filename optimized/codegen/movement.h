@@ -6,11 +6,7 @@
 
 namespace assay {
 
-// Same index everywhere; operands of rank 0 beside others are uniform.
-LaneAccess ElementwiseLanes(const Instruction& instruction, int64_t operand, int lane_dim);
-
 #define ASSAY_MOVEMENT(Op)                                                                         \
-  LaneAccess Op##Lanes(const Instruction& instruction, int64_t operand, int lane_dim);             \
   absl::StatusOr<ElementValues> Emit##Op(                                                          \
       ElementEmitter& emitter, const ElementEmitter::Frame* frame, const Instruction& instruction, \
       const ElementIndex& index);
@@ -31,9 +27,5 @@ ASSAY_MOVEMENT(BitcastConvert)
 // copy and the other identities.
 absl::StatusOr<ElementValues> EmitCopy(ElementEmitter& emitter, const ElementEmitter::Frame* frame,
                                        const Instruction& instruction, const ElementIndex& index);
-bool BroadcastIsLinear(const Instruction& instruction);
-bool BitcastConvertIsLinear(const Instruction& instruction);
-// True when operand and result of a bitcast hold their elements in the same order, row-major.
-bool BitcastKeepsOrder(const Instruction& instruction);
 
 }  // namespace assay

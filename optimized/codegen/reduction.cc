@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/algorithm/container.h"
+#include "optimized/analysis/walks/elementwise_ops.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/functions/complex.h"
 #include "optimized/codegen/loop_nest.h"
@@ -18,15 +19,6 @@ using llvm::Value;
 using Frame = ElementEmitter::Frame;
 
 namespace {
-
-const Instruction* SkipConverts(const Instruction* instruction) {
-  while (instruction->opcode() == Opcode::kConvert &&
-         IsFloat(instruction->shape().element_type()) &&
-         IsFloat(instruction->operand(0)->shape().element_type())) {
-    instruction = instruction->operand(0);
-  }
-  return instruction;
-}
 
 // The neutral element of a recognised combiner: -0 for a float sum, since +0 would turn a sum of
 // -0s into +0.
@@ -89,39 +81,6 @@ Value* FoldLanes(ValueBuilder& builder, Opcode op, ElementType type, Value* vect
 
 // From so many elements on, short lines are reduced in short vectors.
 constexpr int64_t kManyElements = 256;
-
-struct ReduceDims {
-  std::vector<int64_t> kept, reduced;
-};
-ReduceDims DimsOf(const Instruction& reduce) {
-  ReduceDims result;
-  absl::Span<const int64_t> dims = reduce.attributes().Integers(Attr::kDimensions);
-  for (int64_t d = 0; d < reduce.operand(0)->shape().rank(); ++d) {
-    (absl::c_linear_search(dims, d) ? result.reduced : result.kept).push_back(d);
-  }
-  return result;
-}
-
-const Shape& FirstLeaf(const Shape& shape) {
-  return shape.IsTuple() ? shape.elements().front() : shape;
-}
-
-// With lanes a combiner runs on vectors, which only element-wise ops do as they are.
-bool IsElementwiseComputation(const Computation& computation) {
-  return absl::c_all_of(computation, [](const Instruction* instruction) {
-    if (InvolvesComplex(*instruction)) return false;
-    switch (instruction->opcode()) {
-      case Opcode::kParameter:
-      case Opcode::kTuple:
-      case Opcode::kGetTupleElement:
-        return true;
-      case Opcode::kConstant:
-        return instruction->shape().IsArray() && instruction->shape().rank() == 0;
-      default:
-        return FindElementwise(instruction->opcode()) != nullptr;
-    }
-  });
-}
 
 // The way in which a reduce or a reduce-window combines: by code of its own where the combiner is
 // recognised, by applying the computation elsewhere.
@@ -334,30 +293,6 @@ absl::StatusOr<Value*> FoldInLanes(ElementEmitter& emitter, const LaneFold& fold
   return EmitCombiner(builder, op, type, FoldLanes(builder, op, type, total[0]), total[1]);
 }
 
-std::optional<Opcode> RecognisedCombiner(const Computation& computation) {
-  const Instruction* root = SkipConverts(computation.root());
-  if (!Info(root->opcode()).Is(kAssociative)) return std::nullopt;
-  if (computation.parameter_count() != 2) return std::nullopt;
-  const Instruction* x = SkipConverts(root->operand(0));
-  const Instruction* y = SkipConverts(root->operand(1));
-  if (x->opcode() != Opcode::kParameter || y->opcode() != Opcode::kParameter || x == y) {
-    return std::nullopt;
-  }
-  // A detour through a narrower type rounds every step: that is another function.
-  if (BitWidth(root->shape().element_type()) <
-      BitWidth(computation.root()->shape().element_type())) {
-    return std::nullopt;
-  }
-  return root->opcode();
-}
-
-LaneAccess ReduceLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  if (!IsElementwiseComputation(*instruction.callee())) return {LaneAccess::kImpossible, -1};
-  if (operand >= instruction.operand_count() / 2) return {LaneAccess::kUniform, -1};
-  ReduceDims dims = DimsOf(instruction);
-  return {LaneAccess::kLanes, static_cast<int>(dims.kept[lane_dim])};
-}
-
 namespace {
 
 // True if a lane of what was selected is NaN, or nullptr where nothing can be. Which of several NaN
@@ -426,7 +361,7 @@ absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& emitter, const Frame* f
   ValueBuilder& builder = emitter.builder();
   const Combining combining = CombiningOf(instruction);
   const ElementType type = combining.type, accumulator = combining.accumulator;
-  const ReduceDims dims = DimsOf(instruction);
+  const ReduceDims dims = ReduceDims::Of(instruction);
   const Shape& from = instruction.operand(0)->shape();
   ASSAY_ASSIGN_OR_RETURN(ElementValues initial,
                          InitialValues(emitter, frame, instruction, index.width));
@@ -514,58 +449,6 @@ absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter, const Fr
 
 namespace {
 
-bool IsSingle(const WindowDim& window) {
-  return window.size == 1 && window.stride == 1 && window.low == 0 && window.high == 0 &&
-         window.base_dilation == 1;
-}
-
-}  // namespace
-
-LaneAccess ReduceWindowLanes(const Instruction& instruction, int64_t operand, int lane_dim) {
-  const WindowDim& window = instruction.attributes().Window(Attr::kWindow)[lane_dim];
-  if (!IsSingle(window) || !IsElementwiseComputation(*instruction.callee())) {
-    return {LaneAccess::kImpossible, -1};
-  }
-  if (operand >= instruction.operand_count() / 2) return {LaneAccess::kUniform, -1};
-  return {LaneAccess::kLanes, lane_dim};
-}
-
-std::optional<CumulativeWindow> RecogniseCumulative(const Instruction& instruction) {
-  if (instruction.opcode() != Opcode::kReduceWindow) return std::nullopt;
-  const Shape& base = instruction.operand(0)->shape();
-  const absl::Span<const WindowDim> window = instruction.attributes().Window(Attr::kWindow);
-  std::optional<CumulativeWindow> found;
-  for (size_t d = 0; d < window.size(); ++d) {
-    if (IsSingle(window[d])) continue;
-    const WindowDim& w = window[d];
-    const int64_t size = base.dimension(static_cast<int64_t>(d));
-    const bool forward = w.low == size - 1 && w.high == 0,
-               reverse = w.low == 0 && w.high == size - 1;
-    if (found || size < 2 || w.size != size || w.stride != 1 || w.window_dilation != 1 ||
-        w.base_dilation != 1 || !(forward || reverse)) {
-      return std::nullopt;
-    }
-    found = CumulativeWindow{static_cast<int64_t>(d), reverse};
-  }
-  if (!found || FirstLeaf(instruction.shape()).ElementCount() == 0) return std::nullopt;
-  if (found->reverse && !CombiningOf(instruction).recognised) return std::nullopt;
-  return found;
-}
-
-namespace {
-
-// Elements before, along and behind the dimension of a cumulative window.
-struct LineSizes {
-  int64_t outer = 1, along = 1, inner = 1;
-  LineSizes(const Instruction& instruction, const CumulativeWindow& window) {
-    const Shape& base = instruction.operand(0)->shape();
-    for (int64_t d = 0; d < base.rank(); ++d) {
-      int64_t& size = d < window.dim ? outer : d == window.dim ? along : inner;
-      size *= base.dimension(d);
-    }
-  }
-};
-
 // How many columns are walked side by side, the widest group first: the lines of a cache are used
 // up while they are at hand, however few columns there are.
 std::vector<int> ColumnsSideBySide(const LineSizes& sizes, int vector_width) {
@@ -584,22 +467,13 @@ std::vector<int> ColumnsSideBySide(const LineSizes& sizes, int vector_width) {
 
 }  // namespace
 
-bool SplitsColumns(const Instruction& instruction, const CumulativeWindow& window) {
-  return LineSizes(instruction, window).outer == 1;
-}
-
-int64_t CumulativeExtent(const Instruction& instruction, const CumulativeWindow& window) {
-  const LineSizes sizes(instruction, window);
-  return sizes.outer > 1 ? sizes.outer : sizes.inner;
-}
-
 absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruction,
                             const CumulativeWindow& window, absl::Span<Value* const> results,
                             Value* begin, Value* end) {
   ValueBuilder& builder = emitter.builder();
   llvm::IRBuilder<>& ir = builder.ir();
   const Combining combining = CombiningOf(instruction);
-  const LineSizes sizes(instruction, window);
+  const LineSizes sizes = LineSizes::Of(instruction, window);
   const int64_t n = instruction.operand_count() / 2;
   const KernelBends& bends = builder.bends();
   const int64_t steps = sizes.along + bends.loop_bound_offset.value_or(0);

@@ -8,14 +8,13 @@
 #include <optional>
 #include <vector>
 
+#include "optimized/analysis/walks/reductions.h"
 #include "optimized/codegen/element_emitter.h"
 
 namespace assay {
 
-// The op of a recognised combiner (operation semantics chapter 10): a root of two parameters, maybe
-// wrapped in float converts.
-std::optional<Opcode> RecognisedCombiner(const Computation& computation);
-// Type in which it runs: sums and products of narrow floats run in f32 and are rounded once.
+// Type in which a combiner runs: sums and products of narrow floats run in f32 and are rounded
+// once.
 ElementType AccumulatorOf(ElementType type, std::optional<Opcode> combiner);
 llvm::Value* EmitCombiner(ValueBuilder& builder, Opcode op, ElementType type, llvm::Value* x,
                           llvm::Value* y);
@@ -34,31 +33,16 @@ using LaneTerm =
 absl::StatusOr<llvm::Value*> FoldInLanes(ElementEmitter& emitter, const LaneFold& fold,
                                          const LaneTerm& term);
 
-LaneAccess ReduceLanes(const Instruction& instruction, int64_t operand, int lane_dim);
 absl::StatusOr<ElementValues> EmitReduce(ElementEmitter& emitter,
                                          const ElementEmitter::Frame* frame,
                                          const Instruction& instruction, const ElementIndex& index);
-// Along a dimension in which the window is a single element.
-LaneAccess ReduceWindowLanes(const Instruction& instruction, int64_t operand, int lane_dim);
 absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter,
                                                const ElementEmitter::Frame* frame,
                                                const Instruction& instruction,
                                                const ElementIndex& index);
 
-// A window that holds everything up to each element along one dimension, or everything from it on,
-// and one element in the others: one running value does what the windows would add up again and
-// again.
-struct CumulativeWindow {
-  int64_t dim;
-  bool reverse;  // only where the order of the combiner is free
-};
-std::optional<CumulativeWindow> RecogniseCumulative(const Instruction& instruction);
-// The number of lines that threads can share: along the dimensions before the window's, or, where
-// those are one line, elements of those behind it.
-int64_t CumulativeExtent(const Instruction& instruction, const CumulativeWindow& window);
-// True if those are elements behind it, which lie side by side.
-bool SplitsColumns(const Instruction& instruction, const CumulativeWindow& window);
-// Emits lines [begin, end) of that extent into `results`; operands come from the emitter's sources.
+// Emits lines [begin, end) of a cumulative window into `results`; operands come from the emitter's
+// sources.
 absl::Status EmitCumulative(ElementEmitter& emitter, const Instruction& instruction,
                             const CumulativeWindow& window, absl::Span<llvm::Value* const> results,
                             llvm::Value* begin, llvm::Value* end);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "optimized/cpu/buffers/buffer_assignment.h"
+#include "optimized/buffers/buffer_assignment.h"
 #include "optimized/cpu/native/jit.h"
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/host_queues.h"

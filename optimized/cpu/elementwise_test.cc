@@ -4,7 +4,11 @@
 #include <cstring>
 #include <tuple>
 
+#include "optimized/analysis/walks/elementwise_ops.h"
+#include "optimized/analysis/walks/lane_access.h"
+#include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/functions/complex.h"
 #include "optimized/cpu/testing.h"
 #include "spec/base/strings.h"
 #include "spec/types/float_format.h"
@@ -158,6 +162,16 @@ const Golden kGoldens[] = {
      "{false, false, false, true}",
      {{"pred[4]", "{false, true, false, true}"}, {"pred[4]", "{false, false, true, true}"}}},
 };
+
+// What plans know of ops, without any code, is what there is code for.
+TEST(Elementwise, RowsOfOpsAndTheirCodeAgree) {
+  for (const OpInfo& op : AllOps()) {
+    const bool has_code =
+        FindElementwise(op.opcode) != nullptr || FindComplexElementwise(op.opcode) != nullptr;
+    EXPECT_EQ(IsElementwise(op.opcode), has_code) << op.name;
+    EXPECT_TRUE(!HasLanes(op.opcode) || FindElementLowering(op.opcode) != nullptr) << op.name;
+  }
+}
 
 TEST(Elementwise, Goldens) {
   for (const char* options : {"threads=1", "threads=1,isa=baseline", "threads=1,tier=full"}) {

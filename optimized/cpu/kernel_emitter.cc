@@ -10,9 +10,9 @@
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/kernels/dot_kernel.h"
 #include "optimized/cpu/nest_emitter.h"
-#include "optimized/cpu/plan/walk_plan.h"
-#include "optimized/cpu/plan/work_estimate.h"
 #include "optimized/defects/bends.h"
+#include "optimized/plan/walk_plan.h"
+#include "optimized/plan/work_estimate.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -134,7 +134,7 @@ void KernelBuilder::BindBuffers() {
 absl::Status KernelBuilder::FindOutputs() {
   top_ = &root_;
   if (root_.opcode() == Opcode::kFusion) {
-    frame_ = elements_.NewFrame({nullptr, root_.operands(), {}});
+    frame_ = elements_.CalleeFrame(nullptr, &root_);
     top_ = root_.callee()->root();
   }
   int leaf = 0;
@@ -196,8 +196,9 @@ SplitPlan KernelBuilder::PlanSplitOf(Form form) {
   if (form == Form::kCumulative) {
     constexpr int64_t kColumns = 16;  // side by side they fill the lines of a cache
     const CumulativeWindow window = *RecogniseCumulative(root_);
-    const int64_t extent = CumulativeExtent(root_, window);
-    const int64_t unit = SplitsColumns(root_, window) ? kColumns : 1;
+    const LineSizes sizes = LineSizes::Of(root_, window);
+    const int64_t extent = sizes.extent();
+    const int64_t unit = sizes.splits_columns() ? kColumns : 1;
     return PlanSplit(extent, extent > 64 * target_.threads ? 64 : unit,
                      root_.operand(0)->shape().ElementCount(), target_.threads);
   }

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
-#include "optimized/codegen/buffer_table.h"
+#include "optimized/codegen/buffer_address.h"
 #include "optimized/gates/gates.h"
 #include "spec/ir/instruction.h"
 

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "optimized/codegen/element_emitter.h"
-#include "optimized/cpu/plan/walk_plan.h"
+#include "optimized/plan/walk_plan.h"
 
 namespace assay {
 

@@ -5,9 +5,10 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "optimized/codegen/equal_functions.h"
-#include "optimized/cpu/heat.h"
+#include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/native/module_cut.h"
-#include "optimized/cpu/plan/work_estimate.h"
+#include "optimized/plan/run_frequency.h"
+#include "optimized/plan/work_estimate.h"
 #include "spec/base/status_macros.h"
 
 namespace assay {
@@ -46,7 +47,8 @@ class ProgramEmitter {
         gates_(gates),
         all_(buffers),
         ir_(module.getContext()),
-        heat_(EstimateHeat(buffers)) {}
+        frequency_(EstimateRunFrequency(
+            buffers, [](Opcode opcode) { return FindArrayKernel(opcode) != nullptr; })) {}
 
   absl::Status Run() {
     for (const auto& frame : all_.frames()) {
@@ -58,7 +60,7 @@ class ProgramEmitter {
       function->setDoesNotThrow();
       functions_[frame.get()] = function;
       ASSAY_RETURN_IF_ERROR(EmitFrame(*frame, function));
-      NoteHeat(function, heat_.in_loops.contains(frame.get()));
+      NoteHot(function, frequency_.in_loops.contains(frame.get()));
     }
     for (const auto& [function, is_hot] : is_hot_) {
       function->addFnAttr(kPartAttribute, is_hot ? kHot : kCold);
@@ -76,7 +78,7 @@ class ProgramEmitter {
   void MakeKernelTable(const Frame& frame);
   // Writes what a kernel needs to a table of its own, to which `buffers` refer from then on.
   Value* BindTable(KernelBuffers& buffers);
-  void NoteHeat(llvm::Function* function, bool is_hot) { is_hot_[function] |= is_hot; }
+  void NoteHot(llvm::Function* function, bool is_hot) { is_hot_[function] |= is_hot; }
   void EmitTimeCheck(Value* trips, llvm::BasicBlock* done);
   void EmitWhile(const Frame& frame, const Instruction* instruction);
   void EmitConditional(const Frame& frame, const Instruction* instruction);
@@ -101,7 +103,7 @@ class ProgramEmitter {
   Gates& gates_;
   const BufferAssignment& all_;
   llvm::IRBuilder<> ir_;
-  const Heat heat_;
+  const RunFrequency frequency_;
   llvm::Function* function_ = nullptr;
   Value* kernel_table_ = nullptr;  // nullptr: kernels of this frame use the program's
   EqualFunctions kernels_;
@@ -118,7 +120,7 @@ void ProgramEmitter::EmitCopies(const std::vector<BufferAssignment::Copy>& copie
 
 void ProgramEmitter::MakeKernelTable(const Frame& frame) {
   kernel_table_ = nullptr;
-  if (heat_.in_loops.contains(&frame)) return;
+  if (frequency_.in_loops.contains(&frame)) return;
   int64_t kernels = 0, entries = 0;
   for (const BufferAssignment::Step& step : frame.steps) {
     if (step.alias) continue;
@@ -200,12 +202,14 @@ absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
   buffers.results = Slices(frame.buffers.at(i));
   buffers.update_in_place = step.update_in_place;
   Value* table = kernel_table_ == nullptr ? function_->getArg(0) : BindTable(buffers);
-  const bool in_loop = heat_.in_loops.contains(&frame);
+  const bool in_loop = frequency_.in_loops.contains(&frame);
   KernelTarget target = target_;
-  target.is_rare = !in_loop && (heat_.cold.contains(i) || EstimateKernelWork(*i) < kWorthFormulas);
+  target.is_rare =
+      !in_loop && (frequency_.cold.contains(i) || EstimateKernelWork(*i) < kWorthFormulas);
   ASSAY_ASSIGN_OR_RETURN(Kernel kernel, EmitKernel(module_, target, gates_, *i, buffers));
   if (kernel_table_ != nullptr) kernel.function = kernels_.Unique(kernel.function);
-  NoteHeat(kernel.function, in_loop || !(heat_.cold.contains(i) || IsStraight(*kernel.function)));
+  NoteHot(kernel.function,
+          in_loop || !(frequency_.cold.contains(i) || IsStraight(*kernel.function)));
   if (!kernel.parallel) {
     ir_.CreateCall(kernel.function, {table, ir_.getInt64(0), ir_.getInt64(kernel.extent)});
     return absl::OkStatus();

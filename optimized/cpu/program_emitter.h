@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
-#include "optimized/cpu/buffers/buffer_assignment.h"
+#include "optimized/buffers/buffer_assignment.h"
 #include "optimized/cpu/kernel_emitter.h"
 
 namespace assay {

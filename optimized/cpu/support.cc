@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "optimized/codegen/annotations.h"
+#include "optimized/analysis/annotations.h"
+#include "optimized/analysis/walks/elementwise_ops.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/functions/complex.h"

@@ -137,15 +137,7 @@ constexpr Row kRows[] = {
     {Opcode::kTanh, Function},
 };
 
-bool IsComplexArray(const Instruction* instruction) {
-  return instruction->shape().IsArray() && IsComplex(instruction->shape().element_type());
-}
-
 }  // namespace
-
-bool InvolvesComplex(const Instruction& instruction) {
-  return IsComplexArray(&instruction) || absl::c_any_of(instruction.operands(), IsComplexArray);
-}
 
 ElementwiseFn FindComplexElementwise(Opcode opcode) {
   for (const Row& row : kRows) {

@@ -6,8 +6,6 @@
 
 namespace assay {
 
-// True when an operand or the result is complex.
-bool InvolvesComplex(const Instruction& instruction);
 // nullptr when the op has no code for complex numbers.
 ElementwiseFn FindComplexElementwise(Opcode opcode);
 

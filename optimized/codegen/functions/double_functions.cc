@@ -4,8 +4,8 @@
 #include <string>
 
 #include "llvm/IR/Intrinsics.h"
-#include "optimized/codegen/functions/formulas.h"
 #include "optimized/codegen/functions/lanes.h"
+#include "optimized/runtime/functions/formulas.h"
 
 namespace assay {
 

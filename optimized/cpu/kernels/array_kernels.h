@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 #include "llvm/IR/Module.h"
-#include "optimized/codegen/buffer_table.h"
+#include "optimized/codegen/buffer_address.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/gates/gates.h"
 #include "optimized/runtime/kernels/micro_kernels.h"

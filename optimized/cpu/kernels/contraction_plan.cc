@@ -2,7 +2,7 @@
 #include "optimized/cpu/kernels/contraction_plan.h"
 
 #include "absl/algorithm/container.h"
-#include "optimized/codegen/contraction.h"
+#include "optimized/analysis/walks/contractions.h"
 
 namespace assay {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "llvm/IR/Intrinsics.h"
-#include "optimized/codegen/contraction.h"
+#include "optimized/analysis/walks/contractions.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/kernels/contraction_plan.h"

@@ -258,17 +258,17 @@ absl::Status EmitSort(ArrayKernelContext& context) {
   if (by_key) {
     const ElementType type = comparison->key->shape().element_type();
     key_bits = BitWidth(type);
-    absl::StatusOr<llvm::Function*> keys = EmitKeys(
-        context, bends, lines, {type, comparison->total_order, comparison->descending}, /*width=*/1,
-        [&](SideFunction& side, Value* at, int) -> absl::StatusOr<Value*> {
-          // Both elements are the one at hand: only the first is looked at.
-          std::vector<ElementValues> arguments(2 * i.operand_count());
-          for (int64_t k = 0; k < i.operand_count(); ++k) {
-            arguments[2 * k] = arguments[2 * k + 1] = {side.Load(k, at)};
-          }
-          const auto* frame = side.elements().NewFrame({nullptr, {}, std::move(arguments)});
-          return side.elements().EmitOne(frame, comparison->key, ElementIndex());
-        });
+    absl::StatusOr<llvm::Function*> keys =
+        EmitKeys(context, bends, lines, {type, comparison->total_order, comparison->descending},
+                 /*width=*/1, [&](SideFunction& side, Value* at, int) -> absl::StatusOr<Value*> {
+                   // Both elements are the one at hand: only the first is looked at.
+                   std::vector<ElementValues> arguments(2 * i.operand_count());
+                   for (int64_t k = 0; k < i.operand_count(); ++k) {
+                     arguments[2 * k] = arguments[2 * k + 1] = {side.Load(k, at)};
+                   }
+                   const auto* frame = side.elements().NewFrame(std::move(arguments));
+                   return side.elements().EmitOne(frame, comparison->key, ElementIndex());
+                 });
     if (!keys.ok()) return keys.status();
     first_function = *keys;
   } else {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "optimized/codegen/functions/formulas.h"
+#include "optimized/runtime/functions/formulas.h"
 #include "optimized/runtime/symbols.h"
 
 namespace assay {

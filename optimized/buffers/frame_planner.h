@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "optimized/cpu/buffers/buffer_assignment.h"
+#include "optimized/buffers/buffer_assignment.h"
 #include "optimized/passes/util/module_util.h"
 
 namespace assay {

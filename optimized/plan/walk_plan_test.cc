@@ -1,5 +1,5 @@
 // Tests how kernels go through their results, which is decided from shapes alone.
-#include "optimized/cpu/plan/walk_plan.h"
+#include "optimized/plan/walk_plan.h"
 
 #include "gtest/gtest.h"
 #include "spec/ir/module.h"

@@ -1,5 +1,5 @@
 // The targets of annotations.
-#include "optimized/codegen/annotations.h"
+#include "optimized/analysis/annotations.h"
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // Chooses walks and splits from shapes, types and the amount of work.
-#include "optimized/cpu/plan/walk_plan.h"
+#include "optimized/plan/walk_plan.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // Works out who sends what to whom in each collective, and checks that sizes fit.
-#include "optimized/cpu/collective_plan.h"
+#include "optimized/plan/collective_plan.h"
 
 #include <optional>
 

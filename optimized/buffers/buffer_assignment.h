@@ -17,7 +17,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "optimized/codegen/buffer_table.h"
+#include "optimized/buffers/buffer_table.h"
 #include "optimized/gates/gates.h"
 #include "spec/ir/module.h"
 

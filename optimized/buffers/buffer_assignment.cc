@@ -1,7 +1,7 @@
 // Starts planning at the entry, whose parameters and results are the caller's.
-#include "optimized/cpu/buffers/buffer_assignment.h"
+#include "optimized/buffers/buffer_assignment.h"
 
-#include "optimized/cpu/buffers/frame_planner.h"
+#include "optimized/buffers/frame_planner.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "llvm/IR/IRBuilder.h"
-
 namespace assay {
 
 // Entries of the table that compiled code receives.
@@ -30,10 +28,5 @@ struct KernelBuffers {
   std::vector<BufferSlice> results;
   bool update_in_place = false;
 };
-
-// Address of a slice, loaded from the table. For kernels and for the code that calls them.
-llvm::Value* SliceAddress(llvm::IRBuilder<>& ir, llvm::Value* table, BufferSlice slice);
-// The RunContext (optimized/runtime/collectives.h) that the table names.
-llvm::Value* LoadContext(llvm::IRBuilder<>& ir, llvm::Value* table);
 
 }  // namespace assay

@@ -1,11 +1,10 @@
 // The steps of planning, in the order in which Plan calls them.
-#include "optimized/cpu/buffers/frame_planner.h"
+#include "optimized/buffers/frame_planner.h"
 
 #include <algorithm>
 
-#include "optimized/codegen/annotations.h"
-#include "optimized/codegen/elementwise.h"
-#include "optimized/codegen/movement.h"
+#include "optimized/analysis/annotations.h"
+#include "optimized/analysis/walks/elementwise_ops.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -28,7 +27,7 @@ bool IsElementForElement(const Instruction& instruction) {
     case Opcode::kBitcast:
       return BitcastKeepsOrder(instruction);
     case Opcode::kBitcastConvert:
-      return BitcastConvertIsLinear(instruction);
+      return BitcastConvertKeepsWidth(instruction);
     case Opcode::kBroadcast:
       return instruction.operand(0)->shape().ElementCount() == 1;
     case Opcode::kConstant:
@@ -43,8 +42,10 @@ bool IsElementForElement(const Instruction& instruction) {
                IsElementForElement(*inner);
       });
     }
+    case Opcode::kComplex:
+      return false;  // no operand has room for both parts
     default:
-      return FindElementwise(instruction.opcode()) != nullptr;
+      return IsElementwise(instruction.opcode());
   }
 }
 

@@ -1,5 +1,5 @@
 // Loads from the table.
-#include "optimized/codegen/buffer_table.h"
+#include "optimized/codegen/buffer_address.h"
 
 namespace assay {
 

@@ -1,5 +1,5 @@
 // Counts operations of instructions, fusions and whole modules.
-#include "optimized/cpu/plan/work_estimate.h"
+#include "optimized/plan/work_estimate.h"
 
 #include <algorithm>
 

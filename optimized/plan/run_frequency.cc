@@ -1,10 +1,9 @@
 // Kernels outside of loops, the cheapest first, while their sum stays a small share of the work.
-#include "optimized/cpu/heat.h"
+#include "optimized/plan/run_frequency.h"
 
 #include <algorithm>
 
-#include "optimized/cpu/kernels/array_kernels.h"
-#include "optimized/cpu/plan/work_estimate.h"
+#include "optimized/plan/work_estimate.h"
 
 namespace assay {
 namespace {
@@ -25,23 +24,24 @@ bool IsContraction(const Instruction& instruction) {
   return instruction.opcode() == Opcode::kDot || instruction.opcode() == Opcode::kConvolution;
 }
 
-void FindLoops(const BufferAssignment& buffers, Heat& heat) {
+void FindLoops(const BufferAssignment& buffers, RunFrequency& frequency) {
   // Callers come last.
   const auto& frames = buffers.frames();
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     for (const auto& [instruction, callees] : (*frame)->callees) {
-      if (instruction->opcode() != Opcode::kWhile && !heat.in_loops.contains(frame->get()))
+      if (instruction->opcode() != Opcode::kWhile && !frequency.in_loops.contains(frame->get()))
         continue;
-      heat.in_loops.insert(callees.begin(), callees.end());
+      frequency.in_loops.insert(callees.begin(), callees.end());
     }
   }
 }
 
 }  // namespace
 
-Heat EstimateHeat(const BufferAssignment& buffers) {
-  Heat heat;
-  FindLoops(buffers, heat);
+RunFrequency EstimateRunFrequency(const BufferAssignment& buffers,
+                                  const std::function<bool(Opcode)>& is_native) {
+  RunFrequency frequency;
+  FindLoops(buffers, frequency);
   struct Weighed {
     int64_t work;
     const Instruction* instruction;
@@ -49,15 +49,14 @@ Heat EstimateHeat(const BufferAssignment& buffers) {
   std::vector<Weighed> outside;
   double total = 0;
   for (const auto& frame : buffers.frames()) {
-    const bool in_loop = heat.in_loops.contains(frame.get());
+    const bool in_loop = frequency.in_loops.contains(frame.get());
     for (const BufferAssignment::Step& step : frame->steps) {
       const Instruction& i = *step.instruction;
       if (step.alias || IsControl(i)) continue;
       const int64_t work = EstimateKernelWork(i);
       total += static_cast<double>(work) * (in_loop ? kTripsOfLoops : 1) /
                (IsContraction(i) ? kContractionRate : 1);
-      const bool helps_itself = FindArrayKernel(i.opcode()) != nullptr;
-      if (!in_loop && !helps_itself) outside.push_back({work, &i});
+      if (!in_loop && !is_native(i.opcode())) outside.push_back({work, &i});
     }
   }
   std::stable_sort(outside.begin(), outside.end(),
@@ -66,9 +65,9 @@ Heat EstimateHeat(const BufferAssignment& buffers) {
   for (const Weighed& each : outside) {
     left -= static_cast<double>(each.work);
     if (left < 0) break;
-    heat.cold.insert(each.instruction);
+    frequency.cold.insert(each.instruction);
   }
-  return heat;
+  return frequency;
 }
 
 }  // namespace assay

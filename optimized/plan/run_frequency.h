@@ -2,16 +2,20 @@
 // least time instead of being optimized.
 #pragma once
 
+#include <functional>
+
 #include "absl/container/flat_hash_set.h"
-#include "optimized/cpu/buffers/buffer_assignment.h"
+#include "optimized/buffers/buffer_assignment.h"
 
 namespace assay {
 
-struct Heat {
+struct RunFrequency {
   absl::flat_hash_set<const BufferAssignment::Frame*> in_loops;  // called by loops, by any way
   absl::flat_hash_set<const Instruction*> cold;
 };
 
-Heat EstimateHeat(const BufferAssignment& buffers);
+// `is_native`: ops whose kernels are compiled ahead of time, so that their code is never cold.
+RunFrequency EstimateRunFrequency(const BufferAssignment& buffers,
+                                  const std::function<bool(Opcode)>& is_native);
 
 }  // namespace assay

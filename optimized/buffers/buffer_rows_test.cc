@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "optimized/cpu/buffers/buffer_assignment.h"
+#include "optimized/buffers/buffer_assignment.h"
 #include "optimized/passes/pass_testing.h"
 #include "optimized/pipeline/pipeline.h"
 #include "spec/base/row_table_for_test.h"
