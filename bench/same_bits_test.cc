@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/growth.h"
-#include "conformance/random_literal.h"
+#include "conformance/inputs/random_literal.h"
 #include "optimized/cpu/cpu_backend.h"
 #include "spec/base/file.h"
 #include "spec/base/strings.h"

@@ -7,12 +7,11 @@
 
 #include "absl/strings/str_join.h"
 #include "conformance/case_files.h"
-#include "conformance/random_literal.h"
+#include "conformance/inputs/random_literal.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/files/load_module.h"
 
 namespace assay {
 namespace {
@@ -75,7 +74,9 @@ absl::StatusOr<Literal> DrawByRule(const Json& rule, const Shape& shape, uint64_
 absl::StatusOr<std::vector<std::string>> FindWorkloads(const std::string& path) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> files, FindCases(path));
   std::vector<std::string> paths;
-  for (const CaseFile& file : files) paths.push_back(file.module_path);
+  // A module is a case for each of its recorded runs.
+  for (const CaseFile& file : files)
+    if (paths.empty() || paths.back() != file.module_path) paths.push_back(file.module_path);
   return paths;
 }
 
@@ -84,7 +85,7 @@ absl::StatusOr<Workload> LoadWorkload(const std::string& module_path, uint64_t s
   const CaseFile& file = files.front();
   Workload workload;
   workload.name = file.name;
-  ASSAY_ASSIGN_OR_RETURN(workload.module, LoadModule(module_path));
+  ASSAY_ASSIGN_OR_RETURN(workload.module, LoadCaseModule(file));
   workload.cost = CostOf(*workload.module);
   ASSAY_ASSIGN_OR_RETURN(std::optional<Json> row,
                          ManifestRow(fs::path(module_path).parent_path(), file.name));

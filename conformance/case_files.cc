@@ -6,10 +6,13 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <system_error>
 #include <tuple>
 
-#include "conformance/random_literal.h"
+#include "conformance/inputs/drawn_inputs.h"
+#include "conformance/inputs/dump_names.h"
+#include "conformance/inputs/recorded_run.h"
 #include "spec/backend/check.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
@@ -21,8 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool EndsWith(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+bool EndsWith(const std::string& text, std::string_view end) { return text.ends_with(end); }
+
+// Files that a run may be recorded in; arrays in an .npz are none.
+bool IsRecordedRunPath(const std::string& path) {
+  return EndsWith(path, ".pb") || EndsWith(path, ".pb.gz");
 }
 
 constexpr std::string_view kBinaryEndings[] = {".hlo.pb", ".hlo.pb.gz"};
@@ -33,11 +39,12 @@ bool IsBinaryName(const std::string& name) {
 }
 
 // A module that a folder is asked for: neither a compiler's optimized form of another one nor what
-// dumps hold besides modules.
+// dumps hold besides modules. What is after optimizations is left out later where the module before
+// is there too.
 bool IsModuleName(const std::string& name) {
   if (EndsWith(name, ".hlo")) return !EndsWith(name, ".opt.hlo");
-  if (IsBinaryName(name)) return name.find("after_optimizations") == std::string::npos;
-  return EndsWith(name, "before_optimizations.txt");
+  if (IsBinaryName(name)) return true;
+  return EndsWith(name, "before_optimizations.txt") || EndsWith(name, "after_optimizations.txt");
 }
 
 std::string WithoutEnding(const fs::path& path) {
@@ -45,9 +52,11 @@ std::string WithoutEnding(const fs::path& path) {
   for (std::string_view end : kBinaryEndings) {
     if (EndsWith(name, end)) return name.substr(0, name.size() - end.size());
   }
+  if (EndsWith(name, ".pb.gz")) return name.substr(0, name.size() - 6);
   return path.stem().string();
 }
 
+// The case of a module, and of a binary one maybe its own recorded run.
 CaseFile CaseAt(const fs::path& path) {
   CaseFile result;
   result.module_path = path.string();
@@ -56,8 +65,81 @@ CaseFile CaseAt(const fs::path& path) {
   if (EndsWith(arrays_name, ".opt")) arrays_name.resize(arrays_name.size() - 4);
   fs::path arrays = path.parent_path() / (arrays_name + ".npz");
   std::error_code error;
-  if (fs::exists(arrays, error)) result.arrays_path = arrays.string();
+  if (fs::exists(arrays, error)) {
+    result.arrays_path = arrays.string();
+  } else if (IsRecordedRunPath(result.module_path) && HoldsRecordedRun(result.module_path)) {
+    result.arrays_path = result.module_path;
+  }
   return result;
+}
+
+// The modules of a folder and the recorded runs that lie beside them.
+struct ModuleFolder {
+  std::vector<std::string> modules;   // names of files
+  std::set<std::string> keys;         // of all modules, by DumpedName
+  std::set<std::string> with_before;  // keys of modules before optimizations
+  std::vector<std::string> runs;      // names of files, sorted
+
+  static absl::StatusOr<ModuleFolder> List(const std::string& path) {
+    ModuleFolder folder;
+    std::error_code error;
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+      const std::string name = at->path().filename().string();
+      if (IsRunName(name)) {
+        folder.runs.push_back(name);
+        continue;
+      }
+      const DumpedName named = DumpedNameOf(name);
+      if (!IsModuleName(name) && named.form != DumpedForm::kState) continue;
+      folder.keys.insert(named.module);
+      if (named.form == DumpedForm::kBefore) folder.with_before.insert(named.module);
+      if (named.form != DumpedForm::kState) folder.modules.push_back(name);
+    }
+    if (error) return absl::UnavailableError(StrCat("cannot list ", path, ": ", error.message()));
+    std::sort(folder.runs.begin(), folder.runs.end());
+    return folder;
+  }
+
+  std::vector<std::string> RunsOf(const std::string& key) const {
+    std::vector<std::string> of;
+    for (const std::string& run : runs)
+      if (OwnerOfRun(run, keys) == key) of.push_back(run);
+    return of;
+  }
+};
+
+// The case, once for each recorded run; once if it has arrays of its own, or nothing was recorded.
+void AddWithRuns(const CaseFile& file, const ModuleFolder& folder, std::vector<CaseFile>& cases) {
+  const fs::path path = file.module_path;
+  const std::string key = DumpedNameOf(path.filename().string()).module;
+  std::vector<std::string> runs;
+  if (file.arrays_path.empty()) runs = folder.RunsOf(key);
+  if (runs.empty()) cases.push_back(file);
+  for (const std::string& run : runs) {
+    CaseFile& each = cases.emplace_back(file);
+    each.arrays_path = (path.parent_path() / run).string();
+    // "module_0001.jit_f.before_optimizations@snapshot.123"
+    if (runs.size() > 1) {
+      const std::string tail = WithoutEnding(run);
+      const bool is_longer = tail.starts_with(key) && tail.size() > key.size() + 1;
+      StrAppend(&each.name, "@", is_longer ? tail.substr(key.size() + 1) : tail);
+    }
+  }
+}
+
+// The file and what was recorded of it.
+absl::StatusOr<std::vector<CaseFile>> CasesOfFile(const fs::path& path) {
+  const CaseFile file = CaseAt(path);
+  if (!file.arrays_path.empty() || IsRunName(path.filename().string()))
+    return std::vector<CaseFile>{file};
+  const std::string parent = path.parent_path().string();
+  absl::StatusOr<ModuleFolder> folder = ModuleFolder::List(parent.empty() ? "." : parent);
+  // Where the folder may not be listed, the file is taken alone.
+  if (!folder.ok()) return std::vector<CaseFile>{file};
+  folder->keys.insert(DumpedNameOf(path.filename().string()).module);
+  std::vector<CaseFile> cases;
+  AddWithRuns(file, *folder, cases);
+  return cases;
 }
 
 // The arrays that a module has a use for: its inputs, and results that somebody stored.
@@ -160,16 +242,6 @@ absl::StatusOr<Literal> TakeLeaves(const Shape& shape, std::string_view prefix,
   return literal;
 }
 
-absl::StatusOr<Literal> DrawLeaves(const Shape& shape, uint64_t seed, uint64_t& stream) {
-  if (!shape.IsTuple()) return RandomLiteral(shape, ValueRule::Default(shape), seed, stream++);
-  std::vector<Literal> elements;
-  for (const Shape& element : shape.elements()) {
-    ASSAY_ASSIGN_OR_RETURN(Literal leaf, DrawLeaves(element, seed, stream));
-    elements.push_back(std::move(leaf));
-  }
-  return Literal::Tuple(std::move(elements));
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
@@ -179,30 +251,67 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
     return FileError(path, "cannot be looked at", error.value());
   }
   if (!fs::exists(status)) return absl::NotFoundError(StrCat("there is no ", path));
-  if (!fs::is_directory(status)) return std::vector<CaseFile>{CaseAt(path)};
-  std::vector<CaseFile> cases;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    std::string name = entry.path().filename().string();
-    if (IsModuleName(name)) cases.push_back(CaseAt(entry.path()));
+  if (!fs::is_directory(status)) return CasesOfFile(path);
+  ASSAY_ASSIGN_OR_RETURN(const ModuleFolder folder, ModuleFolder::List(path));
+  std::vector<CaseFile> modules;
+  for (const std::string& name : folder.modules) {
+    const DumpedName named = DumpedNameOf(name);
+    if (named.form == DumpedForm::kAfter && folder.with_before.contains(named.module)) continue;
+    modules.push_back(CaseAt(fs::path(path) / name));
   }
-  if (error) return absl::UnavailableError(StrCat("cannot list ", path, ": ", error.message()));
-  if (cases.empty()) {
-    return absl::NotFoundError(
-        StrCat("no module (*.hlo, *.hlo.pb, *before_optimizations.txt) lies in the folder ", path));
+  for (const std::string& name : folder.runs)
+    if (OwnerOfRun(name, folder.keys).empty()) modules.push_back(CaseAt(fs::path(path) / name));
+  if (modules.empty()) {
+    return absl::NotFoundError(StrCat(
+        "no module (*.hlo, *.hlo.pb, *before_optimizations.txt, *after_optimizations.txt, "
+        "*snapshot*.pb) lies in the folder ",
+        path,
+        folder.keys.empty() ? "" : ", only states between passes, which assay validate is for"));
   }
   // A module in both forms is one: the text is taken, whose errors have places.
   auto key = [](const CaseFile& file) {
     return std::make_tuple(std::string_view(file.name), IsBinaryName(file.module_path),
                            std::string_view(file.module_path));
   };
-  std::sort(cases.begin(), cases.end(),
+  std::sort(modules.begin(), modules.end(),
             [&](const CaseFile& a, const CaseFile& b) { return key(a) < key(b); });
-  cases.erase(std::unique(cases.begin(), cases.end(),
-                          [](const CaseFile& a, const CaseFile& b) {
-                            return a.name == b.name && IsBinaryName(b.module_path);
-                          }),
-              cases.end());
+  modules.erase(std::unique(modules.begin(), modules.end(),
+                            [](const CaseFile& a, const CaseFile& b) {
+                              return a.name == b.name && IsBinaryName(b.module_path);
+                            }),
+                modules.end());
+  std::vector<CaseFile> cases;
+  for (const CaseFile& module : modules) AddWithRuns(module, folder, cases);
   return cases;
+}
+
+bool CaseFile::IsRecorded() const { return IsRecordedRunPath(arrays_path); }
+
+std::string CaseFile::DescribeInputs(uint64_t seed) const {
+  if (arrays_path.empty()) return StrCat("inputs drawn, seed ", seed);
+  return StrCat(IsRecorded() ? "inputs recorded in " : "inputs of ", arrays_path);
+}
+
+std::string DescribeInputs(const std::vector<CaseFile>& cases, uint64_t seed) {
+  if (cases.size() == 1) return cases.front().DescribeInputs(seed);
+  int64_t recorded = 0, drawn = 0;
+  for (const CaseFile& file : cases) {
+    recorded += file.IsRecorded() ? 1 : 0;
+    drawn += file.arrays_path.empty() ? 1 : 0;
+  }
+  const int64_t given = static_cast<int64_t>(cases.size()) - recorded - drawn;
+  std::string text;
+  auto add = [&](int64_t count, const std::string& what) {
+    if (count > 0) StrAppend(&text, text.empty() ? "inputs: " : ", ", count, " ", what);
+  };
+  add(recorded, "recorded");
+  add(given, "of arrays beside the module");
+  add(drawn, StrCat("drawn, seed ", seed));
+  return text;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> LoadCaseModule(const CaseFile& file) {
+  return LoadDumpedModule(file.module_path, file.IsRecorded() ? file.arrays_path : "");
 }
 
 namespace {
@@ -228,10 +337,57 @@ absl::StatusOr<DeviceAssignment> NumberedDevices(const Module& module,
   return devices;
 }
 
+// How so many devices divide into the module's replicas and partitions.
+absl::StatusOr<DeviceAssignment> DividedDevices(const Module& module, int64_t count) {
+  DeviceAssignment devices;
+  devices.replicas = std::max<int64_t>(module.config().replica_count, 1);
+  devices.partitions = std::max<int64_t>(module.config().num_partitions, 1);
+  if (devices.replicas == 1 && devices.partitions == 1) devices.partitions = count;
+  const bool is_product = devices.replicas <= count && devices.partitions <= count &&
+                          devices.replicas * devices.partitions == count;
+  if (is_product) return devices;
+  return absl::InvalidArgumentError(
+      StrCat("a run on ", count, " devices was recorded, the module is for ", devices.replicas,
+             " replicas of ", devices.partitions, " partitions"));
+}
+
+// The arrays of a recorded run. Named devices get the arguments of its only one, and its result is
+// none of theirs.
+absl::StatusOr<CaseArrays> LoadRecorded(const Module& module, const std::string& path,
+                                        std::optional<DeviceAssignment> devices) {
+  ASSAY_ASSIGN_OR_RETURN(Snapshot run, ReadRecordedRun(path));
+  absl::StatusOr<RecordedArrays> arrays = FitRecordedRun(module, std::move(run));
+  if (!arrays.ok()) {
+    return absl::Status(arrays.status().code(),
+                        StrCat(path, ": ", ToStd(arrays.status().message())));
+  }
+  CaseArrays result;
+  const auto recorded = static_cast<int64_t>(arrays->devices);
+  if (!devices.has_value()) {
+    ASSAY_ASSIGN_OR_RETURN(devices, DividedDevices(module, recorded));
+  }
+  result.devices = *devices;
+  result.arguments = std::move(arrays->arguments);
+  const int64_t count = devices->replicas * devices->partitions;
+  if (count == recorded) {
+    if (count == 1) result.stored = std::move(arrays->result);
+    return result;
+  }
+  if (recorded != 1) {
+    return absl::InvalidArgumentError(
+        StrCat(path, ": holds the arguments of ", recorded, " devices, ", count, " are to run"));
+  }
+  const std::vector<Literal> of_one = result.arguments;
+  for (int64_t d = 1; d < count; ++d)
+    result.arguments.insert(result.arguments.end(), of_one.begin(), of_one.end());
+  return result;
+}
+
 }  // namespace
 
 absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& arrays_path,
                                       uint64_t seed, std::optional<DeviceAssignment> devices) {
+  if (IsRecordedRunPath(arrays_path)) return LoadRecorded(module, arrays_path, devices);
   CaseArrays result;
   const Computation& entry = *module.entry();
   std::map<std::string, Literal> arrays;
@@ -260,13 +416,15 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
   if (devices.has_value()) result.devices = *devices;
   result.generated = arrays_path.empty();
   const int64_t count = result.devices.replicas * result.devices.partitions;
+  std::optional<DrawnInputs> drawn;
+  if (result.generated) drawn.emplace(module);
   uint64_t stream = 0;
   for (int64_t d = 0; d < count; ++d) {
     int64_t next = 0;
     for (const Instruction* parameter : entry.parameters()) {
       ASSAY_ASSIGN_OR_RETURN(
           Literal literal,
-          result.generated ? DrawLeaves(parameter->shape(), seed, stream)
+          result.generated ? drawn->Draw(*parameter, seed, stream)
                            : TakeLeaves(parameter->shape(), "in", StrCat("_d", d), arrays, next));
       result.arguments.push_back(std::move(literal));
     }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "conformance/random_literal.h"
+#include "conformance/inputs/random_literal.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"

@@ -13,7 +13,6 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/files/load_module.h"
 
 namespace assay {
 namespace {
@@ -223,7 +222,7 @@ class PowerOfCuts {
 absl::StatusOr<CutPower> MeasureCutPower(const CaseFile& file, Oracle& oracle, Backend& backend,
                                          const LegalAnswers& legal, const CheckOptions& options,
                                          const CutPowerOptions& wanted) {
-  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(file.module_path));
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadCaseModule(file));
   ASSAY_ASSIGN_OR_RETURN(const CaseArrays arrays,
                          LoadArrays(*module, file.arrays_path, options.seed));
   if (arrays.devices.replicas * arrays.devices.partitions != 1)

@@ -10,7 +10,6 @@
 #include "spec/backend/initial_values.h"
 #include "spec/base/clock.h"
 #include "spec/base/strings.h"
-#include "spec/files/load_module.h"
 #include "spec/process/isolate.h"
 #include "spec/process/shared_array.h"
 #include "spec/verifier/verifier.h"
@@ -163,6 +162,7 @@ nlohmann::json Encode(const ModuleResult& result) {
           {"unsupported", result.unsupported},
           {"instructions", result.instructions},
           {"inputs_generated", result.inputs_generated},
+          {"inputs_path", result.inputs_path},
           {"oracle_seconds", result.oracle_seconds},
           {"subjects", std::move(subjects)}};
 }
@@ -175,6 +175,7 @@ ModuleResult DecodeObject(const nlohmann::json& json) {
   result.unsupported = json.value("unsupported", std::vector<std::string>());
   result.instructions = json.value("instructions", int64_t{0});
   result.inputs_generated = json.value("inputs_generated", false);
+  result.inputs_path = json.value("inputs_path", "");
   result.oracle_seconds = json.value("oracle_seconds", 0.0);
   for (const nlohmann::json& entry : json.at("subjects")) {
     SubjectResult& subject = result.subjects.emplace_back();
@@ -207,7 +208,7 @@ std::string Dump(const nlohmann::json& json) {
 std::unique_ptr<Module> ReadCase(const CaseFile& file, ModuleResult& result) {
   result.name = file.name;
   result.path = file.module_path;
-  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(file.module_path);
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadCaseModule(file);
   if (!module.ok()) {
     result.outcome =
         MakeOutcome(Outcome::kNotRun, Phase::kRead, std::string(module.status().message()));
@@ -260,6 +261,7 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
     return result;
   }
   result.inputs_generated = arrays->generated;
+  result.inputs_path = file.arrays_path;
 
   enter(Phase::kOracle);
   const CheckCase c = CaseOf(*module, *arrays);
@@ -374,6 +376,7 @@ nlohmann::json ToJson(const ModuleResult& result) {
           {"unsupported", result.unsupported},
           {"instructions", result.instructions},
           {"inputs_generated", result.inputs_generated},
+          {"inputs_path", result.inputs_path},
           {"oracle_seconds", result.oracle_seconds},
           {"subjects", subjects}};
 }

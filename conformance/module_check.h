@@ -36,6 +36,7 @@ struct ModuleResult {
       unsupported;  // names of ops and types that the oracle has no meaning for
   int64_t instructions = 0;
   bool inputs_generated = false;
+  std::string inputs_path;  // an .npz or a recorded run; "" where they were drawn
   double oracle_seconds = 0;
   std::vector<SubjectResult> subjects;
 };

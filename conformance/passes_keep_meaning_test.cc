@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "conformance/random_literal.h"
+#include "conformance/inputs/random_literal.h"
 #include "optimized/pass_cases_for_test.h"
 #include "optimized/pipeline/pipeline.h"
 #include "reference/interpreter/interpreter.h"

@@ -7,7 +7,6 @@
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
@@ -169,7 +168,7 @@ std::vector<const Literal*> LeavesOf(const std::vector<Literal>& values) {
 
 absl::StatusOr<ModulePower> MeasurePower(const CaseFile& file, Oracle& oracle, Backend* backend,
                                          const LegalAnswers& legal, const CheckOptions& options) {
-  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadModule(file.module_path));
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, LoadCaseModule(file));
   ASSAY_ASSIGN_OR_RETURN(CaseArrays arrays, LoadArrays(*module, file.arrays_path, options.seed));
   const CheckCase c = CaseOf(*module, arrays);
   ASSAY_ASSIGN_OR_RETURN(CaseExpectation expectation,

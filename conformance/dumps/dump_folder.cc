@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
+#include "conformance/inputs/dump_names.h"
 #include "spec/base/file.h"
 #include "spec/base/strings.h"
 
@@ -32,30 +34,6 @@ struct Named {
   DumpSnapshot snapshot;
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// The position of ".NNNN." in the name, behind "module_NNNN"; npos: there is none.
-size_t FindNumber(std::string_view name) {
-  for (size_t at = name.find('.'); at != std::string_view::npos; at = name.find('.', at + 1)) {
-    size_t end = at + 1;
-    while (end < name.size() && IsDigit(name[end])) ++end;
-    if (end - at > 4 && end - at < 12 && end < name.size() && name[end] == '.') return at;
-  }
-  return std::string_view::npos;
-}
-
-// "module_0001.jit_f.cpu_0" and "module_0001.jit_f" are one module: devices and platforms are left
-// out.
-std::string WithoutDevice(std::string_view module) {
-  const size_t dot = module.rfind('.');
-  if (dot == std::string_view::npos || module.find('.') == dot) return std::string(module);
-  const std::string_view last = module.substr(dot + 1);
-  for (std::string_view platform : {"cpu_", "gpu_", "tpu_", "sm_", "TPU_"}) {
-    if (last.starts_with(platform)) return std::string(module.substr(0, dot));
-  }
-  return std::string(module);
-}
-
 std::optional<Named> NameOf(const fs::path& path) {
   std::string name = path.filename().string();
   size_t ending = 0;
@@ -72,7 +50,7 @@ std::optional<Named> NameOf(const fs::path& path) {
     snapshot.pass = "optimizations";
     return Named{WithoutDevice(name.substr(0, dot)), int64_t{1} << 40, ending, std::move(snapshot)};
   }
-  const size_t number = FindNumber(name);
+  const size_t number = FindStateNumber(name);
   if (number == std::string::npos) return std::nullopt;
   const size_t pipeline = name.find('.', number + 1) + 1;
   // Some passes write states of their own: "copy-insertion.after_adding_copies",
@@ -87,22 +65,6 @@ std::optional<Named> NameOf(const fs::path& path) {
   if (before != std::string::npos) snapshot.pass.resize(before);
   return Named{WithoutDevice(name.substr(0, number)), std::stoll(name.substr(number + 1)), ending,
                std::move(snapshot)};
-}
-
-// The module that a recorded run belongs to, from "module_0003.jit_f.execution_0000
-// .hlo_snapshot.pb" and the like; "" if the file is none.
-std::string OwnerOf(const std::string& name, const std::map<std::string, DumpedModule>& modules) {
-  const bool is_binary = name.ends_with(".pb") || name.ends_with(".pb.gz");
-  if (!is_binary || name.find("snapshot") == std::string::npos) return "";
-  std::string owner;
-  for (const auto& [module, dumped] : modules) {
-    // "jit_f.0.hlo_snapshot.pb": without the module's number.
-    const std::string plain = module.substr(module.find('.') + 1);
-    for (const std::string& start : {module, plain}) {
-      if (name.starts_with(StrCat(start, ".")) && start.size() > owner.size()) owner = module;
-    }
-  }
-  return owner;
 }
 
 }  // namespace
@@ -144,8 +106,10 @@ absl::StatusOr<std::vector<DumpedModule>> FindDumps(const std::string& folder) {
     if (dumped.snapshots.size() > 1) modules.emplace(name, std::move(dumped));
   }
   std::sort(others.begin(), others.end());
+  std::set<std::string> names;
+  for (const auto& [name, dumped] : modules) names.insert(name);
   for (const std::string& name : others) {
-    const std::string owner = OwnerOf(name, modules);
+    const std::string owner = IsRunName(name) ? OwnerOfRun(name, names) : "";
     if (!owner.empty()) modules[owner].recorded.push_back((fs::path(folder) / name).string());
   }
   std::vector<DumpedModule> result;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "conformance/case_files.h"
-#include "conformance/random_literal.h"
+#include "conformance/inputs/random_literal.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "conformance/case_files.h"
+#include "conformance/inputs/recorded_run.h"
 #include "spec/backend/loop_notes.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
-#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/proto/gzip.h"
-#include "spec/proto/module_proto.h"
 
 namespace assay {
 namespace {
@@ -94,7 +92,7 @@ class Validation {
 
  private:
   absl::Status Begin(const Module& module) {
-    if (options_.inputs.empty() && !dumped_.recorded.empty()) return ReadRecorded();
+    if (options_.inputs.empty() && !dumped_.recorded.empty()) return ReadRecorded(module);
     return Draw(module, options_.inputs, options_.seed);
   }
 
@@ -104,25 +102,20 @@ class Validation {
     return absl::OkStatus();
   }
 
-  absl::Status ReadRecorded() {
+  absl::Status ReadRecorded(const Module& module) {
     const std::string& path = dumped_.recorded.front();
-    ASSAY_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
-    if (IsGzip(bytes)) {
-      ASSAY_ASSIGN_OR_RETURN(bytes, Gunzip(bytes));
+    ASSAY_ASSIGN_OR_RETURN(Snapshot run, ReadRecordedRun(path));
+    absl::StatusOr<RecordedArrays> arrays = FitRecordedRun(module, std::move(run));
+    if (!arrays.ok()) {
+      return absl::Status(arrays.status().code(),
+                          StrCat(path, ": ", ToStd(arrays.status().message())));
     }
-    absl::StatusOr<Snapshot> recorded = ReadSnapshot(bytes);
-    if (!recorded.ok()) {
-      return absl::Status(recorded.status().code(),
-                          StrCat(path, ": ", ToStd(recorded.status().message())));
-    }
-    if (recorded->arguments.size() > 1) {
-      return absl::InvalidArgumentError(StrCat(path, ": holds the arguments of ",
-                                               recorded->arguments.size(),
+    if (arrays->devices > 1) {
+      return absl::InvalidArgumentError(StrCat(path, ": holds the arguments of ", arrays->devices,
                                                " devices; give those of one with --inputs"));
     }
-    InputSet& set = sets_.emplace_back();
-    if (!recorded->arguments.empty()) set.arguments = std::move(recorded->arguments.front());
-    recorded_ = std::move(recorded->result);
+    sets_.emplace_back().arguments = std::move(arrays->arguments);
+    if (!arrays->result.empty()) recorded_ = std::move(arrays->result);
     return absl::OkStatus();
   }
 
@@ -206,7 +199,7 @@ class Validation {
   absl::Status JudgeRecorded() {
     if (!recorded_.has_value()) return absl::OkStatus();
     const double start = Now();
-    DumpSnapshot recorded{dumped_.recorded.front(), "", "the recorded run"};
+    DumpSnapshot recorded{dumped_.recorded.front(), "", std::string(kRecordedRun)};
     tell_({*snapshot_, recorded, *before_->module, nullptr, RecordedVerdict(), Now() - start});
     return absl::OkStatus();
   }
@@ -223,7 +216,7 @@ class Validation {
     run.module = before_->module;
     run.unknown = set.run->unknown;
     run.flat.module = set.run->flat.module->Clone("");
-    const std::vector<const Literal*> leaves = Leaves(*recorded_);
+    const std::vector<const Literal*> leaves = Pointers(*recorded_);
     if (leaves.size() != set.run->results.size())
       return NotJudged("the recorded result has another shape than the program's");
     for (size_t k = 0; k < leaves.size(); ++k) {
@@ -244,8 +237,8 @@ class Validation {
   std::string notes_;  // of its loops
   const DumpSnapshot* snapshot_ = nullptr;
   std::vector<InputSet> sets_;
-  std::vector<std::optional<ProgramRun>> next_;  // of the state after, by set
-  std::optional<Literal> recorded_;
+  std::vector<std::optional<ProgramRun>> next_;   // of the state after, by set
+  std::optional<std::vector<Literal>> recorded_;  // leaves of the result
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "conformance/dumps/dump_folder.h"
@@ -19,6 +20,9 @@ struct ValidateOptions {
   // So many sets of inputs are drawn for a step on which one alone does not decide.
   int most_sets = 3;
 };
+
+// The "pass" of the step from the last state to what a run gave.
+inline constexpr std::string_view kRecordedRun = "the recorded run";
 
 // From one state to the next that can be read.
 struct DumpStep {

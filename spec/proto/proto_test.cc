@@ -197,6 +197,26 @@ TEST(Proto, SnapshotsHoldArgumentsAndResult) {
   }
 }
 
+// XLA writes literals inside the message, where a config could be meant.
+TEST(Proto, UnoptimizedSnapshotsHoldLiteralsInside) {
+  Snapshot snapshot;
+  snapshot.module = Read("f32[2] negate(f32[2] a)");
+  Literal argument(Shape::Array(ElementType::kF32, {2}));
+  argument.SetDouble(0, 1.5);
+  snapshot.arguments = {{argument}};
+  proto::HloSnapshot written;
+  ASSERT_TRUE(written.ParseFromString(*WriteSnapshot(snapshot)));
+  proto::HloUnoptimizedSnapshot inside;
+  *inside.mutable_hlo_module() = written.hlo().hlo_module();
+  for (int partition = 0; partition < 2; ++partition)
+    *inside.add_partitions()->mutable_arguments() = written.arguments();
+  absl::StatusOr<Snapshot> again = ReadSnapshot(inside.SerializeAsString());
+  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_EQ(again->arguments.size(), 2u);
+  ASSERT_EQ(again->arguments[1].size(), 1u);
+  EXPECT_TRUE(again->arguments[1][0].BitwiseEqual(argument));
+}
+
 // One way in which a file may be wrong: an edit of a good message and the error that it causes.
 struct Wrong {
   const char* what;

@@ -182,6 +182,11 @@ absl::StatusOr<Snapshot> ReadUnoptimized(const proto::HloUnoptimizedSnapshot& pr
   return snapshot;
 }
 
+bool HasArguments(const proto::HloUnoptimizedSnapshot& snapshot) {
+  return std::any_of(snapshot.partitions().begin(), snapshot.partitions().end(),
+                     [](const proto::HloInputs& inputs) { return inputs.arguments_size() > 0; });
+}
+
 std::optional<proto::HloUnoptimizedSnapshot> ParseDelimited(std::string_view bytes, size_t* end) {
   CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
                           static_cast<int>(bytes.size()));
@@ -222,15 +227,19 @@ absl::StatusOr<Snapshot> ReadSnapshot(std::string_view bytes) {
   // Each kind of file has a module where the others have a string or another message.
   proto::HloModuleProto bare;
   if (Parse(bytes, &bare) && IsModule(bare)) return FromModule(bare, ModuleConfig());
+  // A config may read as inputs and the other way round, but its layouts have no elements.
+  proto::HloUnoptimizedSnapshot unoptimized;
+  const bool is_unoptimized = Parse(bytes, &unoptimized) && IsModule(unoptimized.hlo_module());
+  if (is_unoptimized && HasArguments(unoptimized)) {
+    absl::StatusOr<Snapshot> read = ReadUnoptimized(unoptimized, "");
+    if (read.ok()) return read;
+  }
   proto::HloModuleProtoWithConfig with_config;
   if (Parse(bytes, &with_config) && IsModule(with_config.hlo_module()) &&
       with_config.has_config()) {
     return FromModule(with_config.hlo_module(), ConfigFromProto(with_config.config()));
   }
-  proto::HloUnoptimizedSnapshot unoptimized;
-  if (Parse(bytes, &unoptimized) && IsModule(unoptimized.hlo_module())) {
-    return ReadUnoptimized(unoptimized, "");
-  }
+  if (is_unoptimized) return ReadUnoptimized(unoptimized, "");
   proto::HloProto hlo;
   if (Parse(bytes, &hlo) && IsModule(hlo.hlo_module())) {
     return FromModule(hlo.hlo_module(), ModuleConfig());

@@ -5,7 +5,6 @@
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/files/load_module.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
@@ -26,8 +25,10 @@ Limits LimitOptions::Get() const {
 }
 
 void InputOptions::Declare(OptionList& line) {
-  const DeclaredOption file = line.Add(
-      "--inputs", inputs, "Arrays in0, in1, ... in an .npz file (default: NAME.npz beside it)");
+  const DeclaredOption file = line.Add("--inputs", inputs,
+                                       "Arrays in0, in1, ... in an .npz file, or a recorded run in "
+                                       "an HloSnapshot (default: NAME.npz "
+                                       "or a recorded run beside the module)");
   line.AddCall<uint64_t>(
           "--random",
           [this](const uint64_t& seed) {
@@ -58,24 +59,30 @@ void InputOptions::DeclareDevices(OptionList& line) {
 
 absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs) {
   ASSAY_ASSIGN_OR_RETURN(std::vector<CaseFile> files, FindCases(path));
-  if (files.size() != 1) {
-    return absl::InvalidArgumentError(StrCat(path, " is a folder; name one module"));
+  CaseFile& file = files.front();
+  if (files.back().module_path != file.module_path) {
+    return absl::InvalidArgumentError(
+        StrCat(path, " is a folder of several modules; name one of them, as ", file.module_path));
   }
+  const bool is_one_of_several = files.size() > 1 && inputs.inputs.empty() && !inputs.random_given;
+  if (!inputs.inputs.empty()) file.arrays_path = inputs.inputs;
   LoadedCase result;
-  result.path = path;
-  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(path));
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadCaseModule(file));
   result.module = std::move(module);
-  std::string arrays_path = inputs.inputs.empty() ? files.front().arrays_path : inputs.inputs;
-  if (inputs.random_given) arrays_path.clear();
+  if (inputs.random_given) file.arrays_path.clear();
+  const uint64_t seed = inputs.random_given ? inputs.random : 1;
+  result.file = file;
+  result.inputs = file.DescribeInputs(seed);
+  if (is_one_of_several)
+    StrAppend(&result.inputs, " (1 of ", files.size(), "; --inputs names another)");
   std::optional<DeviceAssignment> devices;
   if (inputs.devices_given) {
     if (inputs.devices.replicas > kMaxDevices || inputs.devices.partitions > kMaxDevices)
       return absl::InvalidArgumentError("more replicas or partitions than any machine has");
     devices = inputs.devices;
   }
-  ASSAY_ASSIGN_OR_RETURN(
-      result.arrays,
-      LoadArrays(*result.module, arrays_path, inputs.random_given ? inputs.random : 1, devices));
+  ASSAY_ASSIGN_OR_RETURN(result.arrays,
+                         LoadArrays(*result.module, file.arrays_path, seed, devices));
   return result;
 }
 

@@ -42,7 +42,7 @@ struct LimitOptions {
 };
 
 struct InputOptions {
-  std::string inputs;   // an .npz file; "": NAME.npz beside the module if there is one
+  std::string inputs;   // an .npz file or a recorded run; "": what lies beside the module
   uint64_t random = 0;  // draw inputs from this seed, whatever lies beside the module
   bool random_given = false;
   DeviceAssignment devices;  // when given
@@ -54,11 +54,13 @@ struct InputOptions {
 };
 
 struct LoadedCase {
-  std::string path;
+  CaseFile file;       // with the arrays that were taken
+  std::string inputs;  // where they come from: "inputs drawn, seed 1"
   std::unique_ptr<Module> module;
   CaseArrays arrays;
 };
-// Reads and verifies the module and finds its inputs.
+// Reads and verifies the module and finds its inputs. A folder with one module stands for it; of
+// several recorded runs the first is taken.
 absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs);
 
 // Declares the option --profile; `text` says what it is for, and who chooses where nobody did.

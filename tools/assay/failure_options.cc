@@ -40,14 +40,20 @@ absl::StatusOr<std::vector<Literal>> InputsOfAll(CaseArrays arrays) {
 
 }  // namespace
 
-absl::StatusOr<Finding> ReadFailure(const FailureOptions& options) {
-  Finding finding;
-  if (!options.path.empty() && IsBugFolder(options.path)) return LoadFinding(options.path);
+absl::StatusOr<ReadCase> ReadFailure(const FailureOptions& options) {
+  ReadCase read;
+  Finding& finding = read.finding;
+  if (!options.path.empty() && IsBugFolder(options.path)) {
+    ASSAY_ASSIGN_OR_RETURN(finding, LoadFinding(options.path));
+    return read;
+  }
   if (!options.path.empty()) {
     ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, options.inputs));
     finding.module_text = WriteModule(*loaded.module);
     ASSAY_ASSIGN_OR_RETURN(finding.inputs, InputsOfAll(std::move(loaded.arrays)));
-    return finding;
+    read.file = std::move(loaded.file);
+    read.inputs = std::move(loaded.inputs);
+    return read;
   }
   if (options.index < 0) {
     return absl::InvalidArgumentError("name a bug folder or a module, or give --seed and --index");
@@ -61,7 +67,7 @@ absl::StatusOr<Finding> ReadFailure(const FailureOptions& options) {
   finding.inputs = InputSet(made, options.seed, index, options.input_set);
   finding.seed = options.seed;
   finding.index = options.index;
-  return finding;
+  return read;
 }
 
 void FailureOptions::Declare(OptionList& line, bool generated) {
@@ -86,7 +92,10 @@ CheckSubject FailureCase::Subject() const {
 
 absl::StatusOr<std::unique_ptr<FailureCase>> OpenFailure(const FailureOptions& options) {
   auto failure = std::make_unique<FailureCase>();
-  ASSAY_ASSIGN_OR_RETURN(failure->finding, ReadFailure(options));
+  ASSAY_ASSIGN_OR_RETURN(ReadCase read, ReadFailure(options));
+  failure->finding = std::move(read.finding);
+  failure->file = std::move(read.file);
+  failure->inputs = std::move(read.inputs);
   if (!options.backend.empty()) failure->finding.backend = options.backend;
   if (failure->finding.backend.empty()) failure->finding.backend = "cpu";
   if (!options.defect.empty()) {

@@ -33,6 +33,8 @@ struct FailureOptions {
 // All that a check of the case needs.
 struct FailureCase {
   Finding finding;
+  CaseFile file;       // of a module in a file
+  std::string inputs;  // where its inputs come from; "" for bug folders and cases of campaigns
   std::unique_ptr<Module> module;
   std::unique_ptr<Oracle> oracle;
   std::unique_ptr<Backend> backend;
@@ -43,7 +45,12 @@ struct FailureCase {
 };
 
 // Reads or generates the case; no backend is opened.
-absl::StatusOr<Finding> ReadFailure(const FailureOptions& options);
+struct ReadCase {
+  Finding finding;
+  CaseFile file;  // as FailureCase has them
+  std::string inputs;
+};
+absl::StatusOr<ReadCase> ReadFailure(const FailureOptions& options);
 
 // Reads or generates the case and opens its backend. The case was not run yet: the kind of the
 // finding is what the bug folder says, otherwise wrong value.

@@ -1,8 +1,16 @@
 // assay blame: the one decision of the compiler that makes a module fail.
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "conformance/dumps/validate.h"
+#include "conformance/inputs/dump_names.h"
+#include "conformance/recorded_result.h"
 #include "fuzz/blame/blame.h"
 #include "fuzz/blame/pass_blame.h"
+#include "fuzz/blame/requests.h"
 #include "fuzz/triage/bug_page.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
@@ -99,12 +107,94 @@ int PrintPass(const PassBlame& blame, bool json) {
   return kExitFailure;
 }
 
+// The first state of the dump around the module that is not what the state before it allows: the
+// pass that made it is guilty of what was recorded. `note`: why none is named.
+struct GuiltyStep {
+  std::string pass, pipeline, reason, failure, note;
+};
+
+absl::StatusOr<GuiltyStep> FindGuiltyStep(const FailureCase& failure, const Profile& profile) {
+  const std::filesystem::path path = failure.file.module_path;
+  const std::string module = DumpedNameOf(path.filename().string()).module;
+  GuiltyStep guilty;
+  const std::string folder = path.parent_path().string();
+  const absl::StatusOr<std::vector<DumpedModule>> dumps = FindDumps(folder.empty() ? "." : folder);
+  auto dumped = dumps.ok()
+                    ? std::find_if(dumps->begin(), dumps->end(),
+                                   [&](const DumpedModule& each) { return each.name == module; })
+                    : std::vector<DumpedModule>::const_iterator();
+  if (!dumps.ok() || dumped == dumps->end()) {
+    guilty.note =
+        "no states between passes lie beside it (--xla_dump_hlo_pass_re=.*); where the compiler "
+        "that gave it is here, name it by --backend";
+    return guilty;
+  }
+  DumpedModule of_run = *dumped;
+  of_run.recorded.clear();
+  if (failure.file.IsRecorded()) of_run.recorded.push_back(failure.file.arrays_path);
+  ValidateOptions validate;
+  validate.profile = &profile;
+  validate.limits = kTriageLimits;
+  if (!failure.file.IsRecorded()) validate.inputs = failure.file.arrays_path;
+  int64_t open = 0;
+  ASSAY_RETURN_IF_ERROR(ValidateDump(of_run, *failure.oracle, validate, [&](const DumpStep& step) {
+    const StepVerdict& verdict = step.verdict;
+    open += verdict.kind == StepVerdict::kNotJudged || verdict.kind == StepVerdict::kInconclusive
+                ? 1
+                : 0;
+    if (verdict.kind == StepVerdict::kFailed)
+      guilty = {step.after.pass, step.after.pipeline, verdict.reason, verdict.failure, ""};
+  }));
+  if (guilty.pass.empty()) {
+    guilty.note = StrCat("no pass of the dump fails by itself",
+                         open == 0 ? "" : StrCat(", ", open, " stayed open"));
+  } else if (guilty.pass == kRecordedRun) {
+    guilty.pass.clear();
+    guilty.note = StrCat(
+        "every pass of the dump is right", open == 0 ? "" : StrCat(" or open (", open, ")"),
+        ", and the last state does not allow the result: what comes after it is to blame (code "
+        "generation, libraries, the machine)");
+  }
+  return guilty;
+}
+
+// Nothing that runs here fails, but what was recorded is wrong: the states of the dump tell.
+absl::StatusOr<int> BlameRecorded(const Options& options, const FailureCase& failure,
+                                  const Outcome& recorded, const Profile& profile) {
+  ASSAY_ASSIGN_OR_RETURN(const GuiltyStep guilty, FindGuiltyStep(failure, profile));
+  if (options.json) {
+    PrintJson({{"found", !guilty.pass.empty()},
+               {"pass", guilty.pass},
+               {"pipeline", guilty.pipeline},
+               {"note", guilty.pass.empty() ? guilty.note : guilty.reason},
+               {"detail", recorded.Describe()}});
+    return kExitFailure;
+  }
+  Print(StrCat(WrongRecord(failure.file, failure.finding.backend), ":"));
+  Print(recorded.Describe());
+  if (guilty.pass.empty()) {
+    Print(guilty.note);
+    return kExitFailure;
+  }
+  Print(StrCat("pass ", Styled(Style::kAccent, guilty.pass), " of pipeline ", guilty.pipeline,
+               " is to blame: ", guilty.reason));
+  Print(guilty.failure);
+  return kExitFailure;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<FailureCase> failure, OpenFailure(options.failure));
   const FailureCase& c = *failure;
   CheckSubject subject = c.Subject();
+  if (!options.json && !c.inputs.empty()) Print(c.inputs);
   const Outcome outcome = CheckIsolated(subject, c.Case()).outcome;
   if (!outcome.IsFailure()) {
+    // What was recorded is XLA's, whatever the backend promises of its own.
+    const Profile& profile = options.failure.profile.empty() ? Profile::Xla() : *c.profile;
+    const std::optional<Outcome> recorded =
+        JudgeRecorded(c.file, *c.oracle, profile, kTriageLimits);
+    if (recorded.has_value() && recorded->kind == Outcome::kWrong)
+      return BlameRecorded(options, c, *recorded, profile);
     const std::string detail = outcome.Describe();
     const std::string why =
         StrCat("nothing to blame: it ", outcome.IsPass() ? "passes" : StateWord(outcome), " on ",

@@ -10,7 +10,6 @@
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/files/load_module.h"
 #include "spec/process/interrupt.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/graphs/cut_graph.h"
@@ -373,7 +372,8 @@ absl::Status DrawBounds(const std::vector<ModuleResult>& results, const std::str
   for (const ModuleResult& result : results) {
     for (const SubjectResult& subject : result.subjects) {
       if (subject.cuts.is_null()) continue;
-      ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(result.path));
+      ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
+                             LoadCaseModule({result.name, result.path, result.inputs_path}));
       return WriteGraph(path, CutGraph(*module, subject.cuts));
     }
   }
@@ -437,7 +437,7 @@ absl::StatusOr<int> Run(const Options& options) {
 
   RunRow run = BeginRun("check", options.backend, CommandLine());
   run.backend_version = who.version;
-  if (!options.json) Print(WhoIs(who));
+  if (!options.json) Print(StrCat(WhoIs(who), "; ", DescribeInputs(cases, options.seed)));
   const double start = Now();
   const InterruptGuard guard;
   const std::vector<ModuleResult> results = CheckAll(cases, options, check, probe.get());
@@ -468,7 +468,8 @@ absl::StatusOr<int> Run(const Options& options) {
 void DeclareCheck(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("PATH", options->paths,
-           "Modules, or folders of modules; NAME.npz beside NAME.hlo has in0.. and out0..")
+           "Modules, or folders of modules; NAME.npz beside NAME.hlo has in0.. and out0.., and so "
+           "have the runs that a dump recorded (*snapshot*.pb)")
       .Required();
   AddBackendOption(line, options->backend, options->python,
                    "Who is judged; none: only the stored results");

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "conformance/case_files.h"
 #include "nlohmann/json.hpp"
 #include "optimized/pipeline/pass_trace.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
-#include "spec/files/load_module.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/writer.h"
 #include "tools/assay/environment.h"
@@ -157,7 +157,13 @@ absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module)
 }
 
 absl::StatusOr<int> Run(const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadModule(options.path));
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> files, FindCases(options.path));
+  const CaseFile& file = files.front();
+  if (files.back().module_path != file.module_path)
+    return absl::InvalidArgumentError(StrCat(options.path, " is a folder; name one module"));
+  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadCaseModule(file));
+  if (file.IsRecorded() && !options.json && options.format != "proto")
+    Print(StrCat("// ", file.DescribeInputs(0), ", which check, run, reduce and blame take"));
   if (!options.optimized.empty()) return PrintOptimized(options, *module);
   if (options.decisions || options.passes) {
     return absl::InvalidArgumentError(

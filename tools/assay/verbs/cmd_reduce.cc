@@ -1,10 +1,12 @@
 // assay reduce: a failing module becomes a bug folder with the smallest program that shows the bug.
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 
 #include "absl/strings/str_format.h"
+#include "conformance/recorded_result.h"
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/blame/requests.h"
 #include "fuzz/reduce/command_predicate.h"
@@ -71,7 +73,8 @@ int PrintReport(const TriageReport& report, bool json) {
 // The module that another program's failure is kept in, rewritten after each step, so that a
 // reduction that was ended in any way goes on from there.
 absl::StatusOr<int> RunByCommand(const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(const Finding finding, ReadFailure(options.failure));
+  ASSAY_ASSIGN_OR_RETURN(const ReadCase read, ReadFailure(options.failure));
+  const Finding& finding = read.finding;
   ASSAY_ASSIGN_OR_RETURN(const ReduceCase given, CaseOf(finding));
   const std::filesystem::path folder = options.out;
   std::error_code error;
@@ -121,13 +124,49 @@ absl::StatusOr<int> RunByCommand(const Options& options) {
   return InterruptRequested() ? kExitInterrupted : kExitFailure;
 }
 
+// Nothing that runs here fails, but what was recorded is wrong: the part of the program that leads
+// to the wrong array is all that can be told without the compiler that gave it.
+absl::StatusOr<int> ReduceRecorded(const Options& options, const FailureCase& failure,
+                                   const Outcome& recorded, const Profile& profile) {
+  ASSAY_ASSIGN_OR_RETURN(
+      const RecordedPart part,
+      WriteWrongPart(failure.file, *failure.oracle, profile, kTriageLimits, options.out));
+  if (options.json) {
+    PrintJson({{"confirmed", false},
+               {"status", "recorded result is wrong"},
+               {"detail", recorded.Describe()},
+               {"output", part.output},
+               {"instructions", part.instructions},
+               {"module", part.path}});
+    return kExitFailure;
+  }
+  Print(StrCat(WrongRecord(failure.file, failure.finding.backend), ":"));
+  Print(recorded.Describe());
+  Print(StrCat("what leads to out", part.output, " is ", part.instructions, " of ", part.of,
+               " instructions: ", part.path, ", with the recorded arrays beside it"));
+  Print(
+      StrCat("smaller programs have to run on the compiler that gave it: name it by --backend "
+             "(xla, process:COMMAND)"));
+  return kExitFailure;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   if (!options.predicate.empty()) return RunByCommand(options);
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<FailureCase> failure, OpenFailure(options.failure));
   FailureCase& c = *failure;
-  if (!options.json) Print(WhoIs(c.backend->Describe()));
+  if (!options.json) {
+    Print(StrCat(WhoIs(c.backend->Describe()), c.inputs.empty() ? "" : "; ", c.inputs));
+  }
   const Outcome outcome = CheckIsolated(c.Subject(), c.Case()).outcome;
   const std::string detail = outcome.Describe();
+  if (!outcome.IsFailure()) {
+    // What was recorded is XLA's, whatever the backend promises of its own.
+    const Profile& profile = options.failure.profile.empty() ? Profile::Xla() : *c.profile;
+    const std::optional<Outcome> recorded =
+        JudgeRecorded(c.file, *c.oracle, profile, kTriageLimits);
+    if (recorded.has_value() && recorded->kind == Outcome::kWrong)
+      return ReduceRecorded(options, c, *recorded, profile);
+  }
   if (!outcome.IsFailure() && options.json) {
     PrintJson({{"confirmed", false}, {"status", StateWord(outcome)}, {"detail", detail}});
     return kExitOk;

@@ -1,6 +1,8 @@
 // assay replay: one case again, from a bug folder, a module, or a campaign's seed and index.
 #include <memory>
+#include <optional>
 
+#include "conformance/recorded_result.h"
 #include "fuzz/blame/requests.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
@@ -38,12 +40,22 @@ absl::StatusOr<int> Run(const Options& options) {
                {"decisions", result.decisions.size()}});
     return fails ? kExitFailure : kExitOk;
   }
+  if (!c.inputs.empty()) Print(c.inputs);
   if (options.show) Print(c.finding.module_text);
   Print(StrCat(c.finding.backend, ": ",
                Styled(fails ? Style::kBad : Style::kGood, StateWord(outcome)),
                fails ? StrCat(", ", Name(outcome.kind)) : "", ", profile ", c.profile->name(), ", ",
                Count(static_cast<int64_t>(result.decisions.size()), "decision")));
   if (!detail.empty()) Print(detail);
+  if (!c.inputs.empty()) {
+    const std::optional<Outcome> recorded =
+        JudgeRecorded(c.file, *c.oracle, *c.profile, kTriageLimits);
+    if (recorded.has_value()) Print(StrCat("recorded result: ", StateWord(*recorded)));
+    if (recorded.has_value() && recorded->kind == Outcome::kWrong) {
+      Print(recorded->Describe());
+      return kExitFailure;
+    }
+  }
   return fails ? kExitFailure : kExitOk;
 }
 

@@ -214,6 +214,23 @@ absl::Status RunOn(Backend& backend, const Options& options, FinishedRun& ran) {
   return result.status();
 }
 
+// The result of this run beside the one that stands recorded.
+void PrintRecorded(const FinishedRun& ran) {
+  const std::vector<Literal>& stored = ran.loaded.arrays.stored;
+  const size_t each = stored.size() / ran.devices();
+  for (size_t k = 0; k < stored.size(); ++k) {
+    const std::vector<const Literal*> leaves = Leaves(ran.result.outputs[k / each]);
+    const Literal& given = *leaves[k % each];
+    int64_t other = 0;
+    for (int64_t i = 0; i < given.element_count(); ++i)
+      other += DescribeElement(given, i) == DescribeElement(stored[k], i) ? 0 : 1;
+    Print(StrCat(NameOf("out", k % each, k / each, ran.devices()), " as recorded: ",
+                 other == 0 ? "the same values"
+                            : StrCat(other, " of ", Grouped(given.element_count()),
+                                     " elements differ; assay check judges both")));
+  }
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   FinishedRun ran;
   ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, options.inputs));
@@ -255,11 +272,11 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   Print(StrCat(Styled(Style::kBold, module), " on ", options.backend, ", ",
                ran.devices() == 1 ? "" : StrCat(ran.devices(), " devices, "),
-               Seconds(ran.result.seconds),
-               ran.loaded.arrays.generated ? ", inputs drawn from a seed" : ""));
+               Seconds(ran.result.seconds), ", ", ran.loaded.inputs));
   for (const auto& [name, leaf] : Outputs(ran)) {
     Print(StrCat(name, " ", leaf->shape().ToString(), " ", ShownValue(*leaf, options.elements)));
   }
+  PrintRecorded(ran);
   return options.bounds ? ShowBounds(options, ran, *backend) : kExitOk;
 }
 

@@ -4,7 +4,6 @@
 #include "nlohmann/json.hpp"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
-#include "spec/files/load_module.h"
 #include "spec/verifier/verifier.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
@@ -24,7 +23,7 @@ bool IsUnreadable(const std::string& path) { return !ReadFile(path).ok(); }
 
 // One line for a good module, the diagnostics for a bad one; the exit status.
 int VerifyOne(const CaseFile& file, bool json) {
-  absl::StatusOr<std::unique_ptr<Module>> module = LoadModule(file.module_path);
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadCaseModule(file);
   nlohmann::json line = {{"path", file.module_path}, {"ok", module.ok()}};
   if (!module.ok()) {
     line["errors"] = std::string(module.status().message());
@@ -60,8 +59,10 @@ absl::StatusOr<int> Run(const Options& options) {
   bool is_bad = false, is_unreadable = false;
   for (const std::string& path : options.paths) {
     ASSAY_ASSIGN_OR_RETURN(std::vector<CaseFile> files, FindCases(path));
-    for (const CaseFile& file : files) {
-      const int status = VerifyOne(file, options.json);
+    // A module is a case for each of its recorded runs.
+    for (size_t k = 0; k < files.size(); ++k) {
+      if (k > 0 && files[k].module_path == files[k - 1].module_path) continue;
+      const int status = VerifyOne(files[k], options.json);
       is_bad = is_bad || status == kExitFailure;
       is_unreadable = is_unreadable || status == kExitUsage;
     }

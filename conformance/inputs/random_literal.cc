@@ -1,5 +1,5 @@
 // Arrays from a counter-based generator: the same bits on every machine.
-#include "conformance/random_literal.h"
+#include "conformance/inputs/random_literal.h"
 
 #include <algorithm>
 #include <cmath>
