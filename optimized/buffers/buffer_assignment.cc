@@ -11,9 +11,11 @@ namespace assay {
 BufferAssignment::~BufferAssignment() = default;
 
 absl::StatusOr<std::unique_ptr<BufferAssignment>> BufferAssignment::Run(const Module& module,
+                                                                        const MemorySpace& space,
                                                                         Gates& gates,
                                                                         int64_t memory_limit) {
   auto all = std::unique_ptr<BufferAssignment>(new BufferAssignment());
+  all->alignment_ = space.alignment;
   FramePlanner::Request request;
   request.computation = module.entry();
   for (const Instruction* parameter : module.entry()->parameters()) {

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "optimized/buffers/buffer_table.h"
 #include "optimized/gates/gates.h"
+#include "optimized/target/target.h"
 #include "spec/ir/module.h"
 
 namespace assay {
@@ -53,8 +54,10 @@ class BufferAssignment {
     bool shared = false;  // several callers
   };
 
-  static absl::StatusOr<std::unique_ptr<BufferAssignment>> Run(const Module& module, Gates& gates,
-                                                               int64_t memory_limit);
+  // All values lie in `space`.
+  static absl::StatusOr<std::unique_ptr<BufferAssignment>> Run(const Module& module,
+                                                               const MemorySpace& space,
+                                                               Gates& gates, int64_t memory_limit);
   ~BufferAssignment();
 
   const Frame& entry() const { return *frames_[entry_]; }
@@ -82,6 +85,7 @@ class BufferAssignment {
     int region = -1;     // -1: not in the arena
   };
 
+  int64_t Align(int64_t bytes) const { return (bytes + alignment_ - 1) / alignment_ * alignment_; }
   BufferId AddBuffer(Buffer buffer) {
     buffers_.push_back(buffer);
     return static_cast<BufferId>(buffers_.size()) - 1;
@@ -92,6 +96,7 @@ class BufferAssignment {
   std::vector<Buffer> buffers_;
   std::vector<Region> regions_;
   std::vector<uint8_t> constants_;
+  int64_t alignment_ = 1;
   int64_t arena_bytes_ = 0;
   int parameter_leaves_ = 0;
   int result_leaves_ = 0;

@@ -123,7 +123,7 @@ TEST(BufferRows, EveryRowOfTheDocuments) {
     const int before = MostCallers(*module);
     Gates gates;
     EXPECT_EQ(RunRequired(Stage::kFlatten, *module, gates, {}), absl::OkStatus());
-    const auto assignment = BufferAssignment::Run(*module, gates, int64_t{1} << 30);
+    const auto assignment = BufferAssignment::Run(*module, {"test"}, gates, int64_t{1} << 30);
     if (!assignment.ok()) return std::string(assignment.status().message());
     const auto& buffers = (*assignment)->entry().buffers;
     auto of = [&](std::string_view name) {

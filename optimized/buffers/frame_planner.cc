@@ -12,10 +12,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 constexpr int kMaxNesting = 100;
-
-int64_t Align(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 // True if element i of the result depends on no other element of the operand than its element i, in
 // row-major order.
@@ -145,7 +142,7 @@ std::vector<FramePlanner::ValueId> FramePlanner::ValuesOf(const Instruction* ins
       buffer.offset = static_cast<int64_t>(all_.constants_.size());
       absl::Span<const uint8_t> bytes = instruction->literal()->bytes();
       all_.constants_.insert(all_.constants_.end(), bytes.begin(), bytes.end());
-      all_.constants_.resize(Align(static_cast<int64_t>(all_.constants_.size())));
+      all_.constants_.resize(all_.Align(static_cast<int64_t>(all_.constants_.size())));
       value.buffer = all_.AddBuffer(buffer);
       value.owned = false;
     }
@@ -455,7 +452,8 @@ void FramePlanner::PackRegion() {
       bool dead = other->end < item.start ||
                   (slack > 0 && other->end <= item.start && other->start < item.start);
       if (!dead)
-        taken.push_back({other->offset, other->offset + Align(std::max<int64_t>(other->bytes, 1))});
+        taken.push_back(
+            {other->offset, other->offset + all_.Align(std::max<int64_t>(other->bytes, 1))});
     }
     std::sort(taken.begin(), taken.end());
     int64_t offset = 0;
@@ -474,7 +472,7 @@ void FramePlanner::PackRegion() {
                early < high && gates_.Claim(DecisionKind::kBuffer, "share-arena", item.at, false)) {
       item.offset = early;  // only a planted defect claims memory that is still read
     }
-    high = std::max(high, item.offset + Align(std::max<int64_t>(item.bytes, 1)));
+    high = std::max(high, item.offset + all_.Align(std::max<int64_t>(item.bytes, 1)));
     placed.push_back(&item);
     if (item.buffer >= 0) all_.buffers_[item.buffer].offset = item.offset;
     if (item.child_region >= 0) all_.regions_[item.child_region].offset = item.offset;

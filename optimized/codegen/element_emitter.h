@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "optimized/analysis/walks/walks.h"
 #include "optimized/codegen/value_builder.h"
+#include "optimized/target/target.h"
 #include "spec/ir/module.h"
 
 namespace assay {
@@ -34,10 +35,6 @@ struct ElementIndex {
 
 // One value per leaf of the instruction's shape; each of the index's width.
 using ElementValues = std::vector<llvm::Value*>;
-
-// The vectors of emitted code have this size on every machine: sums are split into lanes alike, so
-// that they have the same bits, and narrower registers are used several at a time.
-inline constexpr int kVectorBits = 512;
 
 class ElementEmitter {
  public:
@@ -101,14 +98,12 @@ class ElementEmitter {
 
   ValueBuilder& builder() { return builder_; }
 
-  // The size of the machine's vector registers; 0 forbids vectors.
-  void set_register_bits(int bits) { register_bits_ = bits; }
-  int register_bits() const { return register_bits_; }
+  // What code is made for; it outlives the emitter. Without one there are no vectors.
+  void set_target(const Target* target) { target_ = target; }
+  const Target* target() const { return target_; }
   // Lanes of what is emitted in `type`; 1 forbids them.
   int vector_width(ElementType type) const {
-    return register_bits_ == 0 || IsComplex(type)
-               ? 1
-               : std::max(1, kVectorBits / std::max(8, BitWidth(type)));
+    return target_ == nullptr ? 1 : target_->VectorWidth(type);
   }
   // Fused multiply-add where an op's contract allows it (inside dots).
   void set_use_fma(bool use) { use_fma_ = use; }
@@ -152,7 +147,7 @@ class ElementEmitter {
   absl::flat_hash_map<const Frame*, std::vector<ElementValues>> values_;  // of their parameters
   std::vector<Scope> scopes_;
   int depth_ = 0;
-  int register_bits_ = 0;
+  const Target* target_ = nullptr;
   bool use_fma_ = false;
   std::atomic<int64_t>* step_counter_ = nullptr;
 };

@@ -10,11 +10,12 @@
 #include "llvm/Support/raw_ostream.h"
 #include "optimized/cpu/cpu_executable.h"
 #include "optimized/cpu/cpu_options.h"
+#include "optimized/cpu/cpu_target.h"
 #include "optimized/cpu/program_emitter.h"
-#include "optimized/cpu/support.h"
 #include "optimized/defects/plant.h"
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/plan/collective_plan.h"
+#include "optimized/plan/support.h"
 #include "optimized/plan/work_estimate.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -144,7 +145,7 @@ absl::Status Compilation::RunPasses() {
   Module& module = *program_.module;
   ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kLegalize, module, gates_, options_.pipeline));
   if (options_.passes) ASSAY_RETURN_IF_ERROR(Optimize(module, gates_, options_.pipeline));
-  return CheckSupported(module);
+  return CheckSupported(CpuTarget(), module);
 }
 
 absl::Status Compilation::PlanMeetings() {
@@ -165,17 +166,22 @@ absl::Status Compilation::AssignBuffers() {
   Module& module = *program_.module;
   trace_.Resume();
   ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kFlatten, module, gates_, options_.pipeline));
-  ASSAY_ASSIGN_OR_RETURN(program_.buffers,
-                         BufferAssignment::Run(module, gates_, memory_limit_ / devices()));
+  ASSAY_ASSIGN_OR_RETURN(
+      program_.buffers,
+      BufferAssignment::Run(module, CpuTarget().memory.front(), gates_, memory_limit_ / devices()));
   return absl::OkStatus();
 }
 
 absl::Status Compilation::EmitCode() {
+  Target target = CpuTarget();
+  target.register_bits = jit_->vector_bits();
+  target.has_fma = jit_->has_fma();
+  target.levels = {{kDevices, devices()}, {kThreads, options_.threads}};
+  ASSAY_ASSIGN_OR_RETURN(const ProgramPlan plan, PlanProgram(*program_.buffers, target, gates_));
+  if (options_.trace) program_.plan = Describe(plan, *program_.buffers);
   code_ = jit_->NewModule(context_, program_.module->name());
   if (options_.count) program_.steps = std::make_shared<std::atomic<int64_t>>(0);
-  const KernelTarget target{jit_->vector_bits(), jit_->has_fma(), options_.threads, devices() > 1,
-                            program_.steps.get()};
-  return EmitProgram(*code_, target, gates_, *program_.buffers);
+  return EmitProgram({*code_, target, program_.steps.get()}, plan, *program_.buffers);
 }
 
 absl::Status Compilation::Link() {
@@ -183,12 +189,11 @@ absl::Status Compilation::Link() {
     ASSAY_RETURN_IF_ERROR(Dump(*code_, options_.dump_directory, program_.module->name()));
   }
   // Refused: LLVM generates the code.
-  const bool is_direct =
-      may_be_direct_ && gates_.Allow(DecisionKind::kKernel, "direct-code", nullptr);
-  const GateDefect* planted = gates_.Planted(DecisionKind::kKernel, "direct-code", nullptr);
-  const KernelBends& bends = planted == nullptr ? kNoBends : planted->kernel_bends();
+  const Permission direct =
+      may_be_direct_ ? gates_.Allow(DecisionKind::kKernel, "direct-code", nullptr) : Permission();
+  const KernelBends& bends = direct.bends() == nullptr ? kNoBends : *direct.bends();
   ASSAY_ASSIGN_OR_RETURN(program_.code,
-                         jit_->Compile(*code_, kEntryName, options_.threads, is_direct, bends));
+                         jit_->Compile(*code_, kEntryName, options_.threads, direct, bends));
   std::map<std::string, double>& statistics = program_.statistics;
   statistics["compile.seconds.llvm"] = program_.code->llvm_seconds();
   statistics["compile.seconds.link"] = program_.code->link_seconds();
@@ -229,7 +234,8 @@ class CpuBackend : public Backend {
     description_.has_decisions = true;
     description_.profile = options.pipeline.profile;
     description_.capability = [](Opcode opcode, ElementType type) {
-      return IsCompiledFor(opcode, type) ? Capability::kSupported : Capability::kUnsupported;
+      return IsCompiledFor(CpuTarget(), opcode, type) ? Capability::kSupported
+                                                      : Capability::kUnsupported;
     };
   }
 
@@ -242,7 +248,7 @@ class CpuBackend : public Backend {
     ASSAY_ASSIGN_OR_RETURN(CpuOptions options, ParseCpuOptions(flags));
     ASSAY_RETURN_IF_ERROR(CheckDevices(compile.devices));
     ASSAY_ASSIGN_OR_RETURN(auto defect, PlantFromText(compile.defect));
-    ASSAY_RETURN_IF_ERROR(CheckSupported(original));
+    ASSAY_RETURN_IF_ERROR(CheckSupported(CpuTarget(), original));
     Compilation compilation(compile, std::move(options), std::move(defect));
     ASSAY_ASSIGN_OR_RETURN(CpuProgram program, compilation.Run(original));
     return std::make_unique<CpuExecutable>(std::move(program));

@@ -13,6 +13,7 @@
 
 #include "optimized/buffers/buffer_assignment.h"
 #include "optimized/cpu/native/jit.h"
+#include "optimized/plan/program_plan.h"
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/host_queues.h"
 #include "spec/backend/backend.h"
@@ -27,6 +28,7 @@ struct CpuProgram {
   std::vector<CollectivePlan> plans;
   std::vector<Decision> decisions;
   std::map<std::string, double> statistics;
+  std::vector<StepText> plan;  // where that was asked for
   // Counts the steps of loops and kernels over all runs, where that was asked for.
   std::shared_ptr<std::atomic<int64_t>> steps;
   Limits limits;  // of a run
@@ -36,7 +38,7 @@ struct CpuProgram {
   bool poison = false;      // as of CompileOptions
 };
 
-class CpuExecutable : public Executable {
+class CpuExecutable : public Executable, public PlannedExecutable {
  public:
   explicit CpuExecutable(CpuProgram program);
 
@@ -47,6 +49,7 @@ class CpuExecutable : public Executable {
   }
   const std::vector<Decision>& decisions() const override { return program_.decisions; }
   std::map<std::string, double> Statistics() const override;
+  const std::vector<StepText>& plan() const override { return program_.plan; }
 
  private:
   struct FreeDeleter {

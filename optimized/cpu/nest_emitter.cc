@@ -31,11 +31,6 @@ void Turn(llvm::IRBuilder<>& ir, std::vector<Value*>& rows) {
 
 }  // namespace
 
-const Shape& WrittenShape(const KernelOutput& output) {
-  const Shape& whole = output.instruction->shape();
-  return whole.IsTuple() ? whole.elements()[0] : whole;
-}
-
 LoopPart NestEmitter::Range(bool is_outermost, int64_t extent) {
   if (is_outermost && part_.begin != nullptr) return part_;
   return {elements_.Index(0), elements_.Index(extent)};
@@ -264,7 +259,7 @@ absl::Status NestEmitter::EmitTile(const WalkPlan& walk, int64_t innermost,
 
 absl::Status NestEmitter::Emit(absl::Span<const KernelOutput> outputs, const WalkPlan& walk) {
   outputs_ = outputs;
-  const Shape& shape = WrittenShape(outputs[0]);
+  const Shape& shape = WrittenShape(*outputs[0].instruction);
   if (walk.kind == WalkPlan::kTiles) return EmitTiles(walk, shape, ElementIndex(), LoopPart());
   if (walk.kind != WalkPlan::kLinear) return EmitDimension(walk, shape, ElementIndex());
   if (shape.ElementCount() == 1) {

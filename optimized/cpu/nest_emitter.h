@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "optimized/codegen/element_emitter.h"
-#include "optimized/plan/walk_plan.h"
+#include "optimized/plan/kernel_plan.h"
 
 namespace assay {
 
@@ -26,9 +26,7 @@ struct KernelResults {
   std::vector<llvm::Value*> pointers;
 };
 
-// A part of the outermost loop; null: all of it. Where that is the innermost as well, parts begin
-// at multiples of kPartUnit elements.
-inline constexpr int64_t kPartUnit = 64;
+// A part of the outermost loop; null: all of it.
 struct LoopPart {
   llvm::Value* begin = nullptr;
   llvm::Value* end = nullptr;
@@ -78,8 +76,5 @@ class NestEmitter {
   LoopPart part_;
   absl::Span<const KernelOutput> outputs_;
 };
-
-// The array of an output's elements: of the first leaf, whose dimensions all have.
-const Shape& WrittenShape(const KernelOutput& output);
 
 }  // namespace assay

@@ -4,11 +4,9 @@
 #include <algorithm>
 
 #include "llvm/IR/IRBuilder.h"
+#include "optimized/codegen/buffer_address.h"
 #include "optimized/codegen/equal_functions.h"
-#include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/native/module_cut.h"
-#include "optimized/plan/run_frequency.h"
-#include "optimized/plan/work_estimate.h"
 #include "spec/base/status_macros.h"
 
 namespace assay {
@@ -16,14 +14,6 @@ namespace assay {
 using llvm::Value;
 
 namespace {
-
-// From so many kernels on, a frame outside of loops gives each a table of its own, in which equal
-// kernels find what they need at equal places. Loops have no time for that.
-constexpr int64_t kSharesKernels = 24;
-
-// From so many operations on, the formulas of functions of f64 are worth their translation outside
-// of loops: below, calls of the runtime take a few microseconds.
-constexpr int64_t kWorthFormulas = 1024;
 
 // One block of instructions that needs no other function of ours.
 bool IsStraight(const llvm::Function& kernel) {
@@ -40,27 +30,24 @@ bool IsStraight(const llvm::Function& kernel) {
 
 class ProgramEmitter {
  public:
-  ProgramEmitter(llvm::Module& module, const KernelTarget& target, Gates& gates,
-                 const BufferAssignment& buffers)
-      : module_(module),
-        target_(target),
-        gates_(gates),
+  ProgramEmitter(const CodeContext& context, const BufferAssignment& buffers)
+      : context_(context),
+        module_(context.module),
         all_(buffers),
-        ir_(module.getContext()),
-        frequency_(EstimateRunFrequency(
-            buffers, [](Opcode opcode) { return FindArrayKernel(opcode) != nullptr; })) {}
+        ir_(context.module.getContext()) {}
 
-  absl::Status Run() {
-    for (const auto& frame : all_.frames()) {
-      bool entry = frame.get() == &all_.entry();
+  absl::Status Run(const ProgramPlan& plan) {
+    for (const FramePlan& planned : plan.frames) {
+      const Frame* frame = planned.frame;
+      bool entry = frame == &all_.entry();
       auto* type = llvm::FunctionType::get(ir_.getVoidTy(), {ir_.getPtrTy()}, false);
       auto linkage = entry ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage;
       std::string name = entry ? kEntryName : "frame." + frame->computation->name();
       llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
       function->setDoesNotThrow();
-      functions_[frame.get()] = function;
-      ASSAY_RETURN_IF_ERROR(EmitFrame(*frame, function));
-      NoteHot(function, frequency_.in_loops.contains(frame.get()));
+      functions_[frame] = function;
+      ASSAY_RETURN_IF_ERROR(EmitFrame(planned, function));
+      NoteHot(function, planned.in_loop);
     }
     for (const auto& [function, is_hot] : is_hot_) {
       function->addFnAttr(kPartAttribute, is_hot ? kHot : kCold);
@@ -71,11 +58,9 @@ class ProgramEmitter {
  private:
   using Frame = BufferAssignment::Frame;
 
-  absl::Status EmitFrame(const Frame& frame, llvm::Function* function);
-  absl::Status EmitStep(const Frame& frame, const BufferAssignment::Step& step);
-  absl::Status EmitKernelCall(const Frame& frame, const BufferAssignment::Step& step);
-  // Makes room for a frame's tables of kernels, if it has them.
-  void MakeKernelTable(const Frame& frame);
+  absl::Status EmitFrame(const FramePlan& frame, llvm::Function* function);
+  absl::Status EmitStep(const FramePlan& frame, const StepPlan& step);
+  absl::Status EmitKernelCall(const FramePlan& frame, const StepPlan& step);
   // Writes what a kernel needs to a table of its own, to which `buffers` refer from then on.
   Value* BindTable(KernelBuffers& buffers);
   void NoteHot(llvm::Function* function, bool is_hot) { is_hot_[function] |= is_hot; }
@@ -90,20 +75,11 @@ class ProgramEmitter {
     return llvm::BasicBlock::Create(module_.getContext(), name, function_);
   }
   void Call(const Frame* callee) { ir_.CreateCall(functions_.at(callee), {function_->getArg(0)}); }
-  std::vector<BufferSlice> Slices(const std::vector<BufferAssignment::BufferId>& ids) const {
-    std::vector<BufferSlice> slices;
-    for (BufferAssignment::BufferId id : ids) {
-      slices.push_back(id < 0 ? BufferSlice() : all_.SliceOf(id));
-    }
-    return slices;
-  }
 
+  const CodeContext& context_;
   llvm::Module& module_;
-  const KernelTarget& target_;
-  Gates& gates_;
   const BufferAssignment& all_;
   llvm::IRBuilder<> ir_;
-  const RunFrequency frequency_;
   llvm::Function* function_ = nullptr;
   Value* kernel_table_ = nullptr;  // nullptr: kernels of this frame use the program's
   EqualFunctions kernels_;
@@ -118,53 +94,37 @@ void ProgramEmitter::EmitCopies(const std::vector<BufferAssignment::Copy>& copie
   }
 }
 
-void ProgramEmitter::MakeKernelTable(const Frame& frame) {
-  kernel_table_ = nullptr;
-  if (frequency_.in_loops.contains(&frame)) return;
-  int64_t kernels = 0, entries = 0;
-  for (const BufferAssignment::Step& step : frame.steps) {
-    if (step.alias) continue;
-    int64_t leaves = LeafCount(step.instruction->shape());
-    for (const Instruction* operand : step.instruction->operands()) {
-      leaves += LeafCount(operand->shape());
-    }
-    entries = std::max(entries, BufferTable::kFirstParameter + leaves);
-    ++kernels;
-  }
-  if (kernels < kSharesKernels) return;
-  kernel_table_ = ir_.CreateAlloca(ir_.getPtrTy(), ir_.getInt64(entries));
-}
-
-absl::Status ProgramEmitter::EmitFrame(const Frame& frame, llvm::Function* function) {
+absl::Status ProgramEmitter::EmitFrame(const FramePlan& frame, llvm::Function* function) {
   function_ = function;
   ir_.SetInsertPoint(NewBlock("entry"));
-  MakeKernelTable(frame);
-  for (const BufferAssignment::Step& step : frame.steps) {
-    if (step.alias) continue;
-    ASSAY_RETURN_IF_ERROR(EmitStep(frame, step));
-  }
-  EmitCopies(frame.final_copies);
+  kernel_table_ = frame.table_entries == 0
+                      ? nullptr
+                      : ir_.CreateAlloca(ir_.getPtrTy(), ir_.getInt64(frame.table_entries));
+  for (const StepPlan& step : frame.steps) ASSAY_RETURN_IF_ERROR(EmitStep(frame, step));
+  EmitCopies(frame.frame->final_copies);
   ir_.CreateRetVoid();
   return absl::OkStatus();
 }
 
-absl::Status ProgramEmitter::EmitStep(const Frame& frame, const BufferAssignment::Step& step) {
+absl::Status ProgramEmitter::EmitStep(const FramePlan& planned, const StepPlan& step) {
   const Instruction* i = step.instruction;
+  const Frame& frame = *planned.frame;
   auto before = frame.copies_before.find(i);
   if (before != frame.copies_before.end()) EmitCopies(before->second);
-  switch (i->opcode()) {
-    case Opcode::kWhile:
+  switch (step.kind) {
+    case StepPlan::Kind::kLoop:
       EmitWhile(frame, i);
       return absl::OkStatus();
-    case Opcode::kConditional:
+    case StepPlan::Kind::kBranch:
       EmitConditional(frame, i);
       return absl::OkStatus();
-    case Opcode::kCall:
+    case StepPlan::Kind::kCall:
       Call(frame.callees.at(i)[0]);
       return absl::OkStatus();
-    default:
-      return EmitKernelCall(frame, step);
+    case StepPlan::Kind::kKernel:
+      return EmitKernelCall(planned, step);
   }
+  return absl::OkStatus();
 }
 
 Value* ProgramEmitter::BindTable(KernelBuffers& buffers) {
@@ -192,35 +152,24 @@ Value* ProgramEmitter::BindTable(KernelBuffers& buffers) {
   return kernel_table_;
 }
 
-absl::Status ProgramEmitter::EmitKernelCall(const Frame& frame,
-                                            const BufferAssignment::Step& step) {
-  const Instruction* i = step.instruction;
-  KernelBuffers buffers;
-  for (const Instruction* operand : i->operands()) {
-    buffers.operands.push_back(Slices(frame.buffers.at(operand)));
-  }
-  buffers.results = Slices(frame.buffers.at(i));
-  buffers.update_in_place = step.update_in_place;
+absl::Status ProgramEmitter::EmitKernelCall(const FramePlan& frame, const StepPlan& step) {
+  KernelBuffers buffers = step.buffers;
   Value* table = kernel_table_ == nullptr ? function_->getArg(0) : BindTable(buffers);
-  const bool in_loop = frequency_.in_loops.contains(&frame);
-  KernelTarget target = target_;
-  target.is_rare =
-      !in_loop && (frequency_.cold.contains(i) || EstimateKernelWork(*i) < kWorthFormulas);
-  ASSAY_ASSIGN_OR_RETURN(Kernel kernel, EmitKernel(module_, target, gates_, *i, buffers));
-  if (kernel_table_ != nullptr) kernel.function = kernels_.Unique(kernel.function);
-  NoteHot(kernel.function,
-          in_loop || !(frequency_.cold.contains(i) || IsStraight(*kernel.function)));
-  if (!kernel.parallel) {
-    ir_.CreateCall(kernel.function, {table, ir_.getInt64(0), ir_.getInt64(kernel.extent)});
+  ASSAY_ASSIGN_OR_RETURN(llvm::Function * kernel, EmitKernel(context_, step.kernel, buffers));
+  if (kernel_table_ != nullptr) kernel = kernels_.Unique(kernel);
+  NoteHot(kernel, frame.in_loop || !(step.is_cold || IsStraight(*kernel)));
+  const SplitPlan& split = step.kernel.split;
+  if (!step.kernel.is_parallel) {
+    ir_.CreateCall(kernel, {table, ir_.getInt64(0), ir_.getInt64(split.extent)});
     return absl::OkStatus();
   }
   llvm::Type* pointer = ir_.getPtrTy();
   llvm::Type* i64 = ir_.getInt64Ty();
-  llvm::FunctionCallee split = module_.getOrInsertFunction(
+  llvm::FunctionCallee split_among_threads = module_.getOrInsertFunction(
       "assay_parallel_for",
       llvm::FunctionType::get(ir_.getVoidTy(), {pointer, pointer, pointer, i64, i64}, false));
-  ir_.CreateCall(split, {LoadContext(ir_, table), kernel.function, table,
-                         ir_.getInt64(kernel.extent), ir_.getInt64(kernel.grain)});
+  ir_.CreateCall(split_among_threads, {LoadContext(ir_, table), kernel, table,
+                                       ir_.getInt64(split.extent), ir_.getInt64(split.grain)});
   return absl::OkStatus();
 }
 
@@ -251,7 +200,7 @@ void ProgramEmitter::EmitWhile(const Frame& frame, const Instruction* instructio
   llvm::PHINode* trips = ir_.CreatePHI(ir_.getInt64Ty(), 2);
   trips->addIncoming(ir_.getInt64(0), before);
   EmitTimeCheck(trips, done);
-  if (target_.several_devices) {
+  if (context_.target.Workers(kDevices) > 1) {
     // Once another device has failed, what this one computes is of no use.
     llvm::BasicBlock* goes_on = NewBlock("while.goes_on");
     Value* stopped = ir_.CreateLoad(ir_.getPtrTy(), LoadContext(ir_, function_->getArg(0)));
@@ -299,9 +248,9 @@ void ProgramEmitter::EmitConditional(const Frame& frame, const Instruction* inst
 
 }  // namespace
 
-absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates& gates,
+absl::Status EmitProgram(const CodeContext& context, const ProgramPlan& plan,
                          const BufferAssignment& buffers) {
-  return ProgramEmitter(module, target, gates, buffers).Run();
+  return ProgramEmitter(context, buffers).Run(plan);
 }
 
 }  // namespace assay

@@ -6,15 +6,15 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
-#include "optimized/buffers/buffer_assignment.h"
 #include "optimized/cpu/kernel_emitter.h"
+#include "optimized/plan/program_plan.h"
 
 namespace assay {
 
 // Name of the one external function: void (ptr table).
 inline constexpr char kEntryName[] = "assay_entry";
 
-absl::Status EmitProgram(llvm::Module& module, const KernelTarget& target, Gates& gates,
+absl::Status EmitProgram(const CodeContext& context, const ProgramPlan& plan,
                          const BufferAssignment& buffers);
 
 }  // namespace assay

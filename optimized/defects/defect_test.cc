@@ -111,15 +111,18 @@ TEST(DefectGuard, LooksAtAttributesAndConstants) {
   EXPECT_FALSE(holds(R"({"min_operands": 3})"));
 }
 
-TEST(Gates, PlantedOnlyForTheLatestDecisionThatWasTaken) {
+TEST(Gates, ADefectIsPlantedOnlyInWhatIsTaken) {
   NegateModule f;
-  Gates gates(1, Parse(R"({"name": "d", "gate": "vectorize", "kind": "kernel",
+  Gates gates(2, Parse(R"({"name": "d", "gate": "vectorize", "kind": "kernel",
                            "op": "lane-mask", "parameters": {"lane": 3}})"));
-  EXPECT_EQ(gates.Planted(DecisionKind::kKernel, "vectorize", f.target), nullptr);
-  gates.Allow(DecisionKind::kKernel, "vectorize", f.target);
-  ASSERT_NE(gates.Planted(DecisionKind::kKernel, "vectorize", f.target), nullptr);
-  gates.Allow(DecisionKind::kKernel, "vectorize", f.target);  // refused
-  EXPECT_EQ(gates.Planted(DecisionKind::kKernel, "vectorize", f.target), nullptr);
+  EXPECT_EQ(gates.Allow(DecisionKind::kKernel, "store-together", f.target).bends(), nullptr);
+  const Permission permission = gates.Allow(DecisionKind::kKernel, "vectorize", f.target);
+  EXPECT_TRUE(permission);
+  ASSERT_NE(permission.bends(), nullptr);
+  EXPECT_EQ(permission.bends()->stale_lane, 3);
+  const Permission refused = gates.Allow(DecisionKind::kKernel, "vectorize", f.target);
+  EXPECT_FALSE(refused);
+  EXPECT_EQ(refused.planted, nullptr);
 }
 
 TEST(ParseDefect, RefusesWhatItDoesNotKnow) {

@@ -18,22 +18,27 @@ std::string Place(const Instruction* at) {
 Gates::Gates(int64_t limit, std::shared_ptr<const GateDefect> defect)
     : limit_(limit), defect_(std::move(defect)) {}
 
-bool Gates::Allow(DecisionKind kind, std::string_view rule, const Instruction* at) {
-  const int64_t number = count() + 1;
-  const bool taken = limit_ < 0 || number <= limit_;
-  decisions_.push_back(Decision{number, kind, std::string(rule), Place(at), taken});
-  return taken;
+Permission Gates::Decide(DecisionKind kind, std::string_view rule, const Instruction* at,
+                         bool is_taken) {
+  decisions_.push_back(Decision{count() + 1, kind, std::string(rule), Place(at), is_taken});
+  const bool bites = is_taken && defect_ != nullptr && defect_->Bites(kind, rule, at);
+  return {is_taken, bites ? defect_.get() : nullptr};
 }
 
-void Gates::Require(DecisionKind kind, std::string_view rule, const Instruction* at) {
-  decisions_.push_back(Decision{count() + 1, kind, std::string(rule), Place(at), true});
+Permission Gates::Allow(DecisionKind kind, std::string_view rule, const Instruction* at) {
+  return Decide(kind, rule, at, limit_ < 0 || count() + 1 <= limit_);
+}
+
+Permission Gates::Require(DecisionKind kind, std::string_view rule, const Instruction* at) {
+  return Decide(kind, rule, at, true);
 }
 
 std::optional<int64_t> Gates::IntegerFact(std::string_view rule, const Instruction* at,
                                           std::optional<int64_t> known) {
-  if (!known || !Allow(DecisionKind::kFact, rule, at)) return std::nullopt;
-  const GateDefect* planted = Planted(DecisionKind::kFact, rule, at);
-  return planted == nullptr ? known : planted->BendInteger(*known);
+  if (!known) return std::nullopt;
+  const Permission permission = Allow(DecisionKind::kFact, rule, at);
+  if (!permission) return std::nullopt;
+  return permission.planted == nullptr ? known : permission.planted->BendInteger(*known);
 }
 
 bool Gates::Claim(DecisionKind kind, std::string_view rule, const Instruction* at, bool holds) {
@@ -41,14 +46,6 @@ bool Gates::Claim(DecisionKind kind, std::string_view rule, const Instruction* a
   const bool bent = defect_ != nullptr && defect_->ClaimsTrue() && defect_->Bites(kind, rule, at);
   if (!holds && !bent) return false;
   return Allow(kind, rule, at);
-}
-
-const GateDefect* Gates::Planted(DecisionKind kind, std::string_view rule,
-                                 const Instruction* at) const {
-  if (defect_ == nullptr || decisions_.empty()) return nullptr;
-  const Decision& latest = decisions_.back();
-  if (!latest.taken || latest.kind != kind || latest.rule != rule) return nullptr;
-  return defect_->Bites(kind, rule, at) ? defect_.get() : nullptr;
 }
 
 std::map<std::string, int64_t> Gates::Counts() const {
@@ -59,14 +56,10 @@ std::map<std::string, int64_t> Gates::Counts() const {
 
 Rewrite::Rewrite(Gates& gates, std::string_view rule, Instruction* target, bool required)
     : target_(target) {
-  const DecisionKind kind = required ? DecisionKind::kRequired : DecisionKind::kRewrite;
-  allowed_ = true;
-  if (required) {
-    gates.Require(kind, rule, target);
-  } else {
-    allowed_ = gates.Allow(kind, rule, target);
-  }
-  planted_ = gates.Planted(kind, rule, target);
+  const Permission permission = required ? gates.Require(DecisionKind::kRequired, rule, target)
+                                         : gates.Allow(DecisionKind::kRewrite, rule, target);
+  allowed_ = permission;
+  planted_ = permission.planted;
   first_new_id_ = target->parent()->parent()->next_id();
 }
 

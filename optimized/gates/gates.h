@@ -17,16 +17,29 @@
 
 namespace assay {
 
+// The answer of a gate: whether the decision may be taken, and, if it is, the defect that is
+// planted in it, which lives as long as the gates.
+struct Permission {
+  bool is_taken = false;
+  const GateDefect* planted = nullptr;
+
+  operator bool() const { return is_taken; }
+  // What the defect changes in generated code; nullptr: there is none.
+  const KernelBends* bends() const {
+    return planted == nullptr ? nullptr : &planted->kernel_bends();
+  }
+};
+
 class Gates {
  public:
   // limit < 0: nothing is refused. `defect` may be null.
   explicit Gates(int64_t limit = -1, std::shared_ptr<const GateDefect> defect = nullptr);
 
-  // An optional decision about `at`: true if it may be taken. False: take the conservative
-  // fallback. Rules are those of rule_names.h.
-  bool Allow(DecisionKind kind, std::string_view rule, const Instruction* at);
+  // An optional decision about `at`. Where it is not taken: take the conservative fallback. Rules
+  // are those of rule_names.h.
+  Permission Allow(DecisionKind kind, std::string_view rule, const Instruction* at);
   // A decision that must be taken for the result to compile: counted and reported, never refused.
-  void Require(DecisionKind kind, std::string_view rule, const Instruction* at);
+  Permission Require(DecisionKind kind, std::string_view rule, const Instruction* at);
 
   // A fact that an analysis found; `nullopt` and false mean "not known". Refused: not known. A
   // defect bends what passes: integers by an amount, claims from false to true. Only what
@@ -51,16 +64,14 @@ class Gates {
     return value;
   }
 
-  // The defect planted in the latest decision, if that was taken, is of this rule, and the guard
-  // holds for `at`; nullptr otherwise.
-  const GateDefect* Planted(DecisionKind kind, std::string_view rule, const Instruction* at) const;
-
   const std::vector<Decision>& decisions() const { return decisions_; }
   int64_t count() const { return static_cast<int64_t>(decisions_.size()); }
   // Decisions taken, by rule.
   std::map<std::string, int64_t> Counts() const;
 
  private:
+  Permission Decide(DecisionKind kind, std::string_view rule, const Instruction* at, bool is_taken);
+
   int64_t limit_;
   std::shared_ptr<const GateDefect> defect_;
   std::vector<Decision> decisions_;

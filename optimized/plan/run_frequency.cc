@@ -38,8 +38,7 @@ void FindLoops(const BufferAssignment& buffers, RunFrequency& frequency) {
 
 }  // namespace
 
-RunFrequency EstimateRunFrequency(const BufferAssignment& buffers,
-                                  const std::function<bool(Opcode)>& is_native) {
+RunFrequency EstimateRunFrequency(const BufferAssignment& buffers, const Target& target) {
   RunFrequency frequency;
   FindLoops(buffers, frequency);
   struct Weighed {
@@ -56,7 +55,8 @@ RunFrequency EstimateRunFrequency(const BufferAssignment& buffers,
       const int64_t work = EstimateKernelWork(i);
       total += static_cast<double>(work) * (in_loop ? kTripsOfLoops : 1) /
                (IsContraction(i) ? kContractionRate : 1);
-      if (!in_loop && !is_native(i.opcode())) outside.push_back({work, &i});
+      // A native kernel is compiled ahead of time.
+      if (!in_loop && !target.IsNative(i.opcode())) outside.push_back({work, &i});
     }
   }
   std::stable_sort(outside.begin(), outside.end(),

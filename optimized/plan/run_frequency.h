@@ -2,10 +2,9 @@
 // least time instead of being optimized.
 #pragma once
 
-#include <functional>
-
 #include "absl/container/flat_hash_set.h"
 #include "optimized/buffers/buffer_assignment.h"
+#include "optimized/target/target.h"
 
 namespace assay {
 
@@ -14,8 +13,6 @@ struct RunFrequency {
   absl::flat_hash_set<const Instruction*> cold;
 };
 
-// `is_native`: ops whose kernels are compiled ahead of time, so that their code is never cold.
-RunFrequency EstimateRunFrequency(const BufferAssignment& buffers,
-                                  const std::function<bool(Opcode)>& is_native);
+RunFrequency EstimateRunFrequency(const BufferAssignment& buffers, const Target& target);
 
 }  // namespace assay

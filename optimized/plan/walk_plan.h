@@ -61,6 +61,10 @@ int TurnedSquare(int lanes, int64_t rows, int64_t columns);
 // The first dimension with more than one element; -1 if there is none.
 int64_t OutermostDim(const Shape& shape);
 
+// Where the loop that threads cut is the innermost as well, parts begin at multiples of so many
+// elements.
+inline constexpr int64_t kPartUnit = 64;
+
 // The parts into which threads may cut [0, extent).
 struct SplitPlan {
   int64_t extent = 0;

@@ -6,7 +6,7 @@
 #include "llvm/IR/Module.h"
 #include "optimized/codegen/buffer_address.h"
 #include "optimized/codegen/element_emitter.h"
-#include "optimized/gates/gates.h"
+#include "optimized/plan/kernel_plan.h"
 #include "optimized/runtime/kernels/micro_kernels.h"
 
 namespace assay {
@@ -17,7 +17,7 @@ llvm::Value* PlanWords(llvm::Module& module, llvm::ArrayRef<uint64_t> words);
 
 struct ArrayKernelContext {
   llvm::Module& module;
-  Gates& gates;
+  const KernelPlan& plan;
   ElementEmitter& elements;  // operands are its sources
   const Instruction& instruction;
   const KernelBuffers& buffers;
@@ -44,6 +44,14 @@ llvm::Value* PlanData(llvm::Module& module, const Plan& plan) {
 using ArrayKernelFn = absl::Status (*)(ArrayKernelContext& context);
 // nullptr for every other op.
 ArrayKernelFn FindArrayKernel(Opcode opcode);
+// The function of the runtime that the kernel calls, without the element type in its name; empty:
+// emitted code does the work.
+std::string RuntimeCallOf(const Instruction& instruction, bool is_better);
+
+// True if rows of windows can be combined in vectors.
+bool ScattersRows(const Instruction& scatter, const Target& target);
+// True if the comparison is one of keys.
+bool SortsByKey(const Instruction& sort, const Target& target);
 
 absl::Status EmitScatter(ArrayKernelContext& context);
 absl::Status EmitSelectAndScatter(ArrayKernelContext& context);

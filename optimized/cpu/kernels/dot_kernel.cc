@@ -85,6 +85,14 @@ int64_t Work(const Instruction& dot, const Roles& roles) {
   return dot.shape().ElementCount() * Terms(roles);
 }
 
+// The result dimension that threads may cut; -1: none that is worth it.
+int64_t SplitDimOf(const Roles& roles) {
+  for (const Dim& dim : roles.outer) {
+    if (dim.size > 1) return dim.result_dim;
+  }
+  return roles.m.size > 1 ? roles.m.result_dim : -1;
+}
+
 // The dimension along which the vectors of a tile run.
 enum class Along : uint8_t { kNone, kColumns, kContraction };
 
@@ -108,7 +116,7 @@ class DotEmitter {
         roles_(RolesOf(dot)),
         accumulator_(DotAccumulator(dot)),
         lanes_(emitter.vector_width(accumulator_)),
-        split_(DotSplitDim(dot)),
+        split_(SplitDimOf(roles_)),
         lhs_(lhs),
         rhs_(rhs),
         result_(result),
@@ -283,8 +291,14 @@ class DotEmitter {
   Along along_ = Along::kNone;
 };
 
+// The lanes of vectors of sums, whatever the machine.
+int LanesOfSums(const Instruction& contraction, const Target& target) {
+  return std::max(1, target.vector_bits / std::max(8, BitWidth(DotAccumulator(contraction))));
+}
+
 // The plan of what the runtime does better than a nest; nullopt: nothing, or it has no code for it.
-std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, KernelIsa isa) {
+std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, const Target& target,
+                                           KernelIsa isa) {
   std::optional<ContractionPlan> plan = PlanContraction(instruction, isa);
   if (!plan.has_value()) return std::nullopt;
   if (instruction.opcode() == Opcode::kConvolution) {
@@ -293,7 +307,7 @@ std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, Kerne
   if (ProductsOf(*plan) < kMinRuntimeWork) return std::nullopt;
   // A product with a vector reads its matrix once: along the contraction it is read as it lies.
   const Roles roles = RolesOf(instruction);
-  const int lanes = std::max(1, kVectorBits / std::max(8, BitWidth(DotAccumulator(instruction))));
+  const int lanes = LanesOfSums(instruction, target);
   const bool is_thin = roles.outer.empty() && std::min(roles.m.size, roles.n.size) == 1;
   const Along along = VectorsAlong(instruction, roles, lanes);
   if (is_thin && along == Along::kContraction) return std::nullopt;
@@ -328,29 +342,27 @@ void Bend(const KernelBends& bends, const Instruction& dot, ContractionPlan& pla
 
 }  // namespace
 
-bool HasDotKernel(const Instruction& dot) {
-  if (dot.opcode() != Opcode::kDot && dot.opcode() != Opcode::kConvolution) return false;
-  if (dot.shape().ElementCount() == 0) return false;
-  if (RuntimePlan(dot, KernelIsa::kBaseline).has_value()) return true;
-  if (dot.opcode() != Opcode::kDot) return false;
-  Roles roles = RolesOf(dot);
-  const int lanes = kVectorBits / std::max(8, BitWidth(DotAccumulator(dot)));
-  return Work(dot, roles) >= kMinWork && VectorsAlong(dot, roles, lanes) != Along::kNone;
-}
-
-int64_t DotSplitDim(const Instruction& dot) {
+std::optional<ContractionCode> ContractionCodeOf(const Instruction& instruction,
+                                                 const Target& target) {
+  const bool is_dot = instruction.opcode() == Opcode::kDot;
+  if (!is_dot && instruction.opcode() != Opcode::kConvolution) return std::nullopt;
+  if (instruction.shape().ElementCount() == 0) return std::nullopt;
   // The runtime splits its own work.
-  if (RuntimePlan(dot, KernelIsa::kBaseline).has_value()) return -1;
-  Roles roles = RolesOf(dot);
-  for (const Dim& dim : roles.outer) {
-    if (dim.size > 1) return dim.result_dim;
+  if (RuntimePlan(instruction, target, KernelIsa::kBaseline).has_value()) {
+    return ContractionCode{"assay_contract", -1};
   }
-  return roles.m.size > 1 ? roles.m.result_dim : -1;
+  if (!is_dot) return std::nullopt;
+  const Roles roles = RolesOf(instruction);
+  if (Work(instruction, roles) < kMinWork ||
+      VectorsAlong(instruction, roles, LanesOfSums(instruction, target)) == Along::kNone) {
+    return std::nullopt;
+  }
+  return ContractionCode{"", SplitDimOf(roles)};
 }
 
 absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, Value* lhs, Value* rhs,
                            Value* result, DotKernelRange range) {
-  std::optional<ContractionPlan> plan = RuntimePlan(dot, IsaFor(emitter));
+  std::optional<ContractionPlan> plan = RuntimePlan(dot, *emitter.target(), IsaFor(emitter));
   if (!plan.has_value()) return DotEmitter(emitter, dot, lhs, rhs, result, range).Run();
   Bend(emitter.builder().bends(), dot, *plan);
   llvm::IRBuilder<>& ir = emitter.builder().ir();

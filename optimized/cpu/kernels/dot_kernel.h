@@ -5,22 +5,24 @@
 // order is free).
 #pragma once
 
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "optimized/codegen/element_emitter.h"
 
 namespace assay {
 
 struct DotKernelRange {
-  llvm::Value* begin = nullptr;  // of result dimension SplitDim
+  llvm::Value* begin = nullptr;  // of the result dimension that is cut
   llvm::Value* end = nullptr;
 };
 
-// True if `dot` (or convolution) is large enough, and the runtime or the nest has code for it.
-bool HasDotKernel(const Instruction& dot);
-// The result dimension that a range cuts; -1: none that is worth it, or the runtime does it.
-int64_t DotSplitDim(const Instruction& dot);
+// The code for a dot or a convolution that is large enough, where the runtime or the nest has it:
+// with the result dimension that a range cuts.
+std::optional<ContractionCode> ContractionCodeOf(const Instruction& instruction,
+                                                 const Target& target);
 
-// `range` limits the dimension DotSplitDim; pointers are to row-major arrays.
+// `range` limits the dimension that threads may cut; pointers are to row-major arrays.
 absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, llvm::Value* lhs,
                            llvm::Value* rhs, llvm::Value* result, DotKernelRange range);
 

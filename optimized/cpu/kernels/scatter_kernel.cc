@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "optimized/analysis/walks/reductions.h"
 #include "optimized/codegen/indexing.h"
 #include "optimized/codegen/loop_nest.h"
 #include "optimized/codegen/reduction.h"
@@ -45,6 +46,14 @@ absl::Status CombineInto(ArrayKernelContext& context, const Computation& combine
   return absl::OkStatus();
 }
 
+// How many dimensions of the updates stand before those of windows: all where they are mixed. If
+// the index vectors are the outer dimensions, updates come in the order of their windows.
+size_t OuterDims(const std::vector<int64_t>& inside) {
+  const auto first = absl::c_find_if(inside, [](int64_t d) { return d >= 0; });
+  return std::all_of(first, inside.end(), [](int64_t d) { return d >= 0; }) ? first - inside.begin()
+                                                                            : inside.size();
+}
+
 // For each index vector: where its window starts, then the window's elements. A window that lies
 // inside the array as a whole is combined row by row, in vectors; any other one element by element,
 // each of which is skipped if it falls outside.
@@ -59,15 +68,15 @@ class ScatterEmitter {
         update_(i_.operand(count_ + 1)->shape()),
         numbers_(IndexNumbers::OfScatter(i_)),
         inside_(numbers_.WindowDimOf(update_.rank(), whole_.rank())) {
-    // If the index vectors are the outer dimensions, updates come in the order of their windows.
-    outer_ = absl::c_find_if(inside_, [](int64_t d) { return d >= 0; }) - inside_.begin();
-    for (size_t d = outer_; d < inside_.size(); ++d) {
-      if (inside_[d] < 0) outer_ = inside_.size();
-    }
+    outer_ = OuterDims(inside_);
   }
 
   absl::Status Run() {
-    width_ = RowWidth();
+    if (context_.plan.takes_better) {
+      width_ = e_.vector_width(whole_.element_type());
+      const KernelBends* bends = context_.plan.form_bends;
+      if (bends != nullptr) short_by_ = bends->loop_bound_offset.value_or(0);
+    }
     const std::vector<int64_t> sizes = SizesOf(update_);
     return Nest(e_, absl::MakeConstSpan(sizes).first(outer_), {},
                 [&](const std::vector<Value*>& at, const ElementValues&) { return Window(at); })
@@ -76,24 +85,6 @@ class ScatterEmitter {
 
  private:
   int64_t rows_dim() const { return update_.rank() - 1; }
-
-  // Elements of a window's row that are combined at once.
-  int RowWidth() {
-    if (count_ != 1 || outer_ == inside_.size() || inside_.back() != whole_.rank() - 1) return 1;
-    const ElementType type = whole_.element_type();
-    const Computation& combiner = *i_.callee();
-    const bool simple =
-        RecognisedCombiner(combiner).has_value() || combiner.root()->opcode() == Opcode::kParameter;
-    const int width = e_.vector_width(type);
-    if (!simple || BitWidth(type) < 8 || width < 2 || update_.dimension(rows_dim()) < width ||
-        !e_.CanWalkLanes(nullptr, i_.operand(2), static_cast<int>(rows_dim())) ||
-        !context_.gates.Allow(DecisionKind::kKernel, "scatter-rows", &i_)) {
-      return 1;
-    }
-    const GateDefect* planted = context_.gates.Planted(DecisionKind::kKernel, "scatter-rows", &i_);
-    if (planted != nullptr) short_by_ = planted->kernel_bends().loop_bound_offset.value_or(0);
-    return width;
-  }
 
   // The window of the index vector at `outer`.
   absl::StatusOr<ElementValues> Window(const std::vector<Value*>& outer) {
@@ -226,6 +217,22 @@ class ScatterEmitter {
 };
 
 }  // namespace
+
+bool ScattersRows(const Instruction& scatter, const Target& target) {
+  if (scatter.operand_count() != 3) return false;
+  const Shape &whole = scatter.operand(0)->shape(), &update = scatter.operand(2)->shape();
+  if (whole.ElementCount() == 0 || update.ElementCount() == 0) return false;
+  const std::vector<int64_t> inside =
+      IndexNumbers::OfScatter(scatter).WindowDimOf(update.rank(), whole.rank());
+  if (OuterDims(inside) == inside.size() || inside.back() != whole.rank() - 1) return false;
+  const ElementType type = whole.element_type();
+  const Computation& combiner = *scatter.callee();
+  const bool simple =
+      RecognisedCombiner(combiner).has_value() || combiner.root()->opcode() == Opcode::kParameter;
+  const int width = target.VectorWidth(type);
+  return simple && BitWidth(type) >= 8 && width >= 2 &&
+         update.dimension(update.rank() - 1) >= width;
+}
 
 absl::Status EmitScatter(ArrayKernelContext& context) {
   const Instruction& i = context.instruction;

@@ -233,25 +233,33 @@ absl::StatusOr<llvm::Function*> EmitLess(ArrayKernelContext& context) {
   return less;
 }
 
+// The dimension along which a sort's lines run.
+int64_t SortedDim(const Instruction& sort) {
+  const int64_t dim = sort.attributes().Integers(Attr::kDimension)[0];
+  return dim < 0 ? dim + sort.operand(0)->shape().rank() : dim;
+}
+
 }  // namespace
+
+bool SortsByKey(const Instruction& sort, const Target&) {
+  const Shape& shape = sort.operand(0)->shape();
+  // Places are 32 bits wide in a sort by keys.
+  return shape.ElementCount() > 0 && RecogniseKey(*sort.callee()).has_value() &&
+         shape.dimension(SortedDim(sort)) < (int64_t{1} << 31);
+}
 
 absl::Status EmitSort(ArrayKernelContext& context) {
   const Instruction& i = context.instruction;
   llvm::IRBuilder<>& ir = context.ir();
   llvm::Type *pointer = ir.getPtrTy(), *i64 = ir.getInt64Ty();
   const Shape& shape = i.operand(0)->shape();
-  int64_t dim = i.attributes().Integers(Attr::kDimension)[0];
-  if (dim < 0) dim += shape.rank();
-  const Lines lines = LinesOf(shape, dim);
+  const Lines lines = LinesOf(shape, SortedDim(i));
   if (shape.ElementCount() == 0) return absl::OkStatus();
 
   std::optional<KeyComparison> comparison = RecogniseKey(*i.callee());
-  // Places are 32 bits wide in a sort by keys.
-  const bool by_key = comparison.has_value() && lines.size < (int64_t{1} << 31) &&
-                      context.gates.Allow(DecisionKind::kKernel, "sort-by-key", &i);
-  const GateDefect* planted = context.gates.Planted(DecisionKind::kKernel, "sort-by-key", &i);
-  const KernelBends& bends =
-      planted == nullptr ? context.elements.builder().bends() : planted->kernel_bends();
+  const bool by_key = context.plan.takes_better;
+  const KernelBends& bends = context.plan.form_bends == nullptr ? context.elements.builder().bends()
+                                                                : *context.plan.form_bends;
   if (by_key && bends.Holds("sort-by-key/ascending", &i, false)) comparison->descending = false;
   llvm::Function *first_function = nullptr, *move = nullptr;
   int key_bits = 32;

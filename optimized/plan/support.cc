@@ -1,0 +1,117 @@
+// Asks the target's table for what frames and required passes do not take care of by themselves.
+#include "optimized/plan/support.h"
+
+#include <string>
+
+#include "optimized/analysis/walks/elementwise_ops.h"
+#include "optimized/passes/expanders/async_expander.h"
+#include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+// Ops that the frame itself handles.
+bool IsStructural(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kFusion:
+    case Opcode::kAddDependency:
+    case Opcode::kAfterAll:
+      return true;
+    case Opcode::kCall:
+    case Opcode::kConditional:
+    case Opcode::kWhile:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Ops that a required pass has put in terms of others before code is generated.
+bool IsExpanded(Opcode opcode) {
+  return opcode == Opcode::kBatchNormGrad || opcode == Opcode::kBatchNormInference ||
+         opcode == Opcode::kBatchNormTraining || opcode == Opcode::kRaggedDot ||
+         opcode == Opcode::kRng || opcode == Opcode::kScaledDot || opcode == Opcode::kScan ||
+         IsAsync(opcode);
+}
+
+class SupportCheck {
+ public:
+  explicit SupportCheck(const Target& target) : target_(target) {}
+
+  absl::Status Check(const Instruction& instruction) const {
+    ASSAY_RETURN_IF_ERROR(CheckShape(instruction));
+    if (!IsCompiled(target_, instruction.opcode())) return Missing("no code for ", instruction);
+    if (const std::string missing = MissingForm(instruction); !missing.empty()) {
+      return Missing(StrCat("no code for ", missing, ": "), instruction);
+    }
+    if (instruction.opcode() == Opcode::kConstant &&
+        (instruction.literal() == nullptr || !instruction.shape().IsArray())) {
+      return Missing("a constant needs an array value: ", instruction);
+    }
+    if (instruction.opcode() == Opcode::kBitcast &&
+        BitWidth(instruction.shape().element_type()) !=
+            BitWidth(instruction.operand(0)->shape().element_type())) {
+      return Missing("a bitcast between widths: ", instruction);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Missing(std::string_view what, const Instruction& instruction) const {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat(target_.name, ": ", what, instruction.ToString()));
+  }
+
+  std::string MissingForm(const Instruction& instruction) const {
+    const OpSupport& support = target_.SupportOf(instruction.opcode());
+    if (support.only_real && InvolvesComplex(instruction)) return "this op on complex numbers";
+    return support.missing == nullptr ? "" : support.missing(instruction);
+  }
+
+  absl::Status CheckShape(const Instruction& instruction) const {
+    absl::Status status;
+    ForEachLeaf(instruction.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+      if (!status.ok() || leaf.IsToken()) return;
+      if (!leaf.IsArray() || !target_.has_type(leaf.element_type())) {
+        status = Missing(StrCat("no code for element type ", Name(leaf.element_type()), ": "),
+                         instruction);
+      } else if (leaf.HasDynamicDimension()) {
+        status = Missing("no code for dynamic dimensions: ", instruction);
+      }
+    });
+    return status;
+  }
+
+  const Target& target_;
+};
+
+}  // namespace
+
+bool IsCompiled(const Target& target, Opcode opcode) {
+  return IsStructural(opcode) || IsExpanded(opcode) ||
+         target.SupportOf(opcode).code != OpSupport::kNone;
+}
+
+bool IsCompiledFor(const Target& target, Opcode opcode, ElementType type) {
+  if (!IsCompiled(target, opcode) || !target.has_type(type)) return false;
+  if (!IsComplex(type)) return opcode != Opcode::kComplex || BitWidth(type) >= 32;
+  return !target.SupportOf(opcode).only_real;
+}
+
+absl::Status CheckSupported(const Target& target, const Module& module) {
+  const SupportCheck check(target);
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* instruction : *computation) {
+      ASSAY_RETURN_IF_ERROR(check.Check(*instruction));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace assay

@@ -1,0 +1,18 @@
+// Tells what a target has code for: the one place that answers it, for the capability table of its
+// backend and for each instruction of a module.
+#pragma once
+
+#include "absl/status/status.h"
+#include "optimized/target/target.h"
+#include "spec/ir/module.h"
+
+namespace assay {
+
+// True if there is code for the op, at least for some of its forms.
+bool IsCompiled(const Target& target, Opcode opcode);
+// True if the op has code where its operands have this element type.
+bool IsCompiledFor(const Target& target, Opcode opcode, ElementType type);
+// An unsupported error that names the first instruction, and what of it has no code; OK otherwise.
+absl::Status CheckSupported(const Target& target, const Module& module);
+
+}  // namespace assay
