@@ -252,6 +252,7 @@ TEST(Cli, ExitStatus) {
       {"defects --help", 0, "--python"},
       {"print --decisions /nonexistent.hlo", 2, "nonexistent"},
       {"print --passes /nonexistent.hlo", 2, "nonexistent"},
+      {"print --plan /nonexistent.hlo", 2, "nonexistent"},
       {"replay", 2, "--seed"},
       {"defects", 0, "ds-of-ds-clamp"},
       {"defects --run --shard 3/2", 2, "'3/2' is not I/N"},

@@ -8,6 +8,7 @@
 #include "conformance/case_files.h"
 #include "nlohmann/json.hpp"
 #include "optimized/pipeline/pass_trace.h"
+#include "optimized/plan/program_plan.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/proto/module_proto.h"
@@ -28,6 +29,7 @@ struct Options {
   int64_t limit = -1;
   bool decisions = false;
   bool passes = false;
+  bool plan = false;
   bool async_sugar = false;
   bool json = false;
 };
@@ -112,6 +114,30 @@ absl::StatusOr<int> PrintPasses(const Executable& executable, const Options& opt
   return kExitOk;
 }
 
+// A line per step of the compiled program, in the order of running; callees come first.
+absl::StatusOr<int> PrintPlan(const Executable& executable, const Options& options) {
+  const auto* planned = dynamic_cast<const PlannedExecutable*>(&executable);
+  if (planned == nullptr) {
+    return absl::InvalidArgumentError(
+        StrCat("backend ", options.optimized, " tells nothing of its plan; cpu does"));
+  }
+  Table table({{"computation"}, {"step"}, {"plan"}, {"reads"}, {"writes"}});
+  for (const StepText& step : planned->plan()) {
+    if (options.json) {
+      PrintJson({{"computation", step.frame},
+                 {"step", step.step},
+                 {"op", step.op},
+                 {"plan", step.plan},
+                 {"reads", step.reads},
+                 {"writes", step.writes}});
+      continue;
+    }
+    table.Add({step.frame, step.step, step.plan, step.reads, step.writes});
+  }
+  if (!options.json) Print(table.ToString());
+  return kExitOk;
+}
+
 // The binary form goes out as it is, in JSON in base 64.
 absl::StatusOr<int> PrintModule(const Module& module, const Options& options) {
   nlohmann::json line{{"module", module.name()}, {"format", options.format}};
@@ -140,7 +166,7 @@ absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module)
                          OpenBackend(options.optimized, options.python));
   CompileOptions compile;
   compile.decision_limit = options.limit;
-  if (options.passes) compile.flags["trace"] = "on";
+  if (options.passes || options.plan) compile.flags["trace"] = "on";
   absl::StatusOr<std::unique_ptr<Executable>> executable = backend->Compile(module, compile);
   if (!executable.ok()) {
     PrintError(StrCat(options.optimized, ": ", Name(ClassOf(executable.status())), ": ",
@@ -148,6 +174,7 @@ absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module)
     return kExitFailure;
   }
   if (options.passes) return PrintPasses(**executable, options);
+  if (options.plan) return PrintPlan(**executable, options);
   if (options.decisions) {
     PrintDecisions((*executable)->decisions(), options.json);
     return kExitOk;
@@ -165,9 +192,9 @@ absl::StatusOr<int> Run(const Options& options) {
   if (file.IsRecorded() && !options.json && options.format != "proto")
     Print(StrCat("// ", file.DescribeInputs(0), ", which check, run, reduce and blame take"));
   if (!options.optimized.empty()) return PrintOptimized(options, *module);
-  if (options.decisions || options.passes) {
-    return absl::InvalidArgumentError(
-        StrCat(options.passes ? "--passes" : "--decisions", " needs --optimized BACKEND"));
+  if (options.decisions || options.passes || options.plan) {
+    const char* flag = options.passes ? "--passes" : options.plan ? "--plan" : "--decisions";
+    return absl::InvalidArgumentError(StrCat(flag, " needs --optimized BACKEND"));
   }
   return PrintModule(*module, options);
 }
@@ -191,6 +218,9 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
   line.AddFlag("--passes", options->passes,
                "List the backend's passes instead: what each changed, decided and took");
+  line.AddFlag("--plan", options->plan,
+               "List the steps that the backend's program takes instead: what each kernel is made "
+               "of, reads and writes");
   line.AddFlag("--json", options->json, "JSON objects instead");
   action = [options] { return Run(*options); };
 }
