@@ -83,7 +83,13 @@ void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more
   if (result.bounds.empty()) MakeBounds(result);
   DropForm(result, i);
   ElementBound& bound = result.bounds[i];
-  bound.centre = static_cast<double>(x.centre);
+  // Of products that additions may read unrounded only long double holds what is beyond double: two
+  // doubles hold twice the largest one, which nothing that is added brings back.
+  constexpr auto kMost = static_cast<W>(std::numeric_limits<double>::max());
+  const bool is_beyond = std::fabs(x.centre) > kMost;
+  if (is_beyond && std::fabs(x.centre) - x.radius >= 2 * kMost)
+    x = {std::copysign(2 * kMost, x.centre), 0, x.flags};
+  bound.centre = static_cast<double>(std::clamp<W>(x.centre, -kMost, kMost));
   bound.centre_low = static_cast<double>(x.centre - static_cast<W>(bound.centre));
   // Two doubles do not hold a centre that is subnormal.
   x.radius += std::fabs(x.centre - static_cast<W>(bound.centre) - static_cast<W>(bound.centre_low));
@@ -121,7 +127,11 @@ Range<Wide<T>> StoredBound(const Array& array, int64_t i, Consumer consumer) {
   const uint32_t views = consumer == Consumer::kSum ? uint32_t{kSumView} | kAnyView : kAnyView;
   if ((bound.flags & kForced) != 0 && (bound.flags & views) == 0)
     return Point<T>(array.literal.data<T>()[i]);
-  return RangeOfBound<W>(bound);
+  const Range<W> x = RangeOfBound<W>(bound);
+  if constexpr (kIsNarrow<T>) return x;
+  // Additions alone may read a product before it is rounded, and so before it overflows.
+  const bool may_overflow = (bound.flags & (kMayBePosInf | kMayBeNegInf)) != 0;
+  return may_overflow && consumer != Consumer::kSum ? WithinRange<T>(x) : x;
 }
 template <typename T>
 Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {
@@ -274,7 +284,9 @@ void FinishRounded(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> e
   const bool keeps_view = (kIsNarrow<T> && clauses.Has(ClauseId::kExcessPrecision)) ||
                           (view == View::kSum && clauses.Has(ClauseId::kContraction));
   Range<W> x = exact;
-  if (keeps_view || !exact.HasFinite() || exact.Undecided()) {
+  if (keeps_view && !kIsNarrow<T>) {
+    x = FlagOverflow<T>(RoundedToAnySize<T>(exact, 0));
+  } else if (keeps_view || !exact.HasFinite() || exact.Undecided()) {
     x = Rounded<T>(exact, 0);
   } else {
     // The images of the ends and what lies between.
@@ -369,6 +381,30 @@ bool RoundedInCodes(const Range<Wide<T>>& exact, double ulps, Range<Wide<T>>& x)
   return true;
 }
 
+// Takes out of the values of a function, which are `exact` before they are rounded and of one
+// sign, what lies between zero and the least number of the type. What rounds to zero is zero,
+// however many ulps are granted. Returns the flag that says whether zero is beside what is left.
+template <typename T>
+uint32_t ApartFromZero(const Range<Wide<T>>& exact, uint32_t zeros, Range<Wide<T>>& values) {
+  using W = Wide<T>;
+  if (kIsNarrow<T> || zeros == 0 || !exact.HasFinite() || exact.Undecided() || values.Undecided())
+    return 0;
+  const bool positive = zeros == kNoNegativeZero;
+  const W sign = positive ? 1 : -1, least = UlpAt<T>(0);
+  const W most = positive ? exact.high() : -exact.low();
+  if (most < least / 2) {
+    values = {std::copysign(W{0}, sign), 0, values.flags & ~kNotFinite};
+    return 0;
+  }
+  const W from = positive ? values.low() : -values.high(),
+          to = positive ? values.high() : -values.low();
+  if (!values.HasFinite() || from >= least) return 0;
+  const uint32_t flags = values.flags;
+  values = Range<W>::Hull(sign * least, sign * std::max(to, least));
+  values.flags = flags;
+  return from <= 0 ? uint32_t{kMayBeZero} : 0;
+}
+
 // For a function with an error budget: `exact` is the range of real values.
 template <typename T>
 void FinishFunction(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> exact,
@@ -391,10 +427,11 @@ void FinishFunction(ClauseSet clauses, Array& result, int64_t i, Range<Wide<T>> 
     x.radius += std::fabs(x.centre) * kSlop<W>;
     x.flags = flags;
   }
+  const uint32_t or_zero = ApartFromZero<T>(exact, zeros, x);
   const bool flush = clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
   // Few values may be a zero: only of those it is asked which one.
-  if (x.Undecided() || (!flush && !x.Contains(0))) zeros = 0;
-  Store(result, i, x, (flush ? uint32_t{kMayFlush} : 0) | zeros);
+  if (x.Undecided() || (!flush && or_zero == 0 && !x.Contains(0))) zeros = 0;
+  Store(result, i, x, (flush ? uint32_t{kMayFlush} : 0) | or_zero | zeros);
 }
 
 // The ulps that the profile of `op` grants to an opcode, or to its own, on T.

@@ -66,16 +66,13 @@ bool HasBits(W x, int bits) {
   return scaled == std::trunc(scaled);
 }
 
-// Adds the error of a factor to its range; one that it may take out of the numbers is anything.
+// Adds the error of a factor to its range: fewer digits, of which no infinity comes.
 template <typename T, typename W>
 void Blur(const FactorError& error, Range<W>& range) {
   if (!(error.relative > UnitRoundoff<T>()) || range.Undecided()) return;
   if (range.radius == 0 && HasBits(range.centre, error.exact_bits)) return;
   const auto relative = static_cast<W>(error.relative);
   range.radius += (std::fabs(range.centre) + range.radius + Tiny<T>()) * relative;
-  const bool may_overflow =
-      std::is_same_v<T, float> && std::fabs(range.centre) + range.radius >= OverflowThreshold<T>();
-  if (may_overflow) range = Range<W>::Unknown();
 }
 
 // Appends the arranged elements of an operand as ranges of the result's wide type.
@@ -350,16 +347,6 @@ void BoundIntegers(const OpContext& op, const ProductSums& sums, Array& result) 
 }
 
 }  // namespace
-
-bool MayOverflowAsFactor(const OpContext& op, int64_t operand, int64_t i) {
-  const ElementType type = op.literal(operand).element_type();
-  if (!op.clauses.Has(ClauseId::kNarrowFactors) || type != ElementType::kF32) return false;
-  const FactorError error = ErrorOfFactors(op, type, ErrorOf(op).operand_error);
-  auto x = Seen<float>(op.clauses, op.array(operand), i, Consumer::kSum);
-  const bool was_number = x.HasFinite() && !x.Undecided();
-  Blur<float>(error, x);
-  return was_number && x.Undecided();
-}
 
 void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& result) {
   if (op.type() == ElementType::kC64) return BoundComplex<float>(op, sums, result);

@@ -11,8 +11,4 @@ namespace assay::reference {
 // order, each of them rounded or not.
 void BoundProductSums(const OpContext& op, const ProductSums& sums, Array& result);
 
-// True if element i of an operand is a number, but may be an infinity once it has lost the bits
-// that its factors may lose (ClauseId::kNarrowFactors).
-bool MayOverflowAsFactor(const OpContext& op, int64_t operand, int64_t i);
-
 }  // namespace assay::reference

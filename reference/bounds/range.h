@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "reference/scalar/arithmetic.h"
 #include "spec/numerics/expectation.h"
@@ -181,17 +182,48 @@ Range<Wide<T>> Flushed(const Range<Wide<T>>& range) {
 
 // Adds the infinities to which values inside round.
 template <typename T>
-Range<Wide<T>> WithOverflow(Range<Wide<T>> x) {
+Range<Wide<T>> FlagOverflow(Range<Wide<T>> x) {
   if (!x.HasFinite()) return x;
   if (x.high() >= OverflowThreshold<T>()) x.flags |= kMayBePosInf;
   if (x.low() <= -OverflowThreshold<T>()) x.flags |= kMayBeNegInf;
   return x;
 }
 
-// The values that an implementation may return for a real value inside `x` when it is correctly
-// rounded (ulps = 0) or off by so many units in the last place from that.
+// The type whose range numbers of T have between two ops: that in which the clause of excess
+// precision keeps narrow ones.
 template <typename T>
-Range<Wide<T>> Rounded(Range<Wide<T>> x, double ulps) {
+using RangeType = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+// The range without the numbers beyond those of its type, which are infinite: nothing that is
+// granted to an op gives f32 or f64 a range of its own.
+template <typename T>
+Range<Wide<T>> WithinRange(Range<Wide<T>> x) {
+  using W = Wide<T>;
+  using F = FormatOf<RangeType<T>>;
+  if (!x.HasFinite() || x.Undecided()) return x;
+  const W limit = OverflowThreshold<RangeType<T>>();
+  const W low = x.low(), high = x.high();
+  if (high < limit && low > -limit) return x;
+  x = FlagOverflow<T>(x);
+  if (low >= limit || high <= -limit) return {0, 0, x.flags | kNotFinite};
+  const W most =
+      PowerOfTwo<W>(F::kMaxExponent) * 2 - PowerOfTwo<W>(F::kMaxExponent - F::kPrecision + 1);
+  Range<W> within = Range<W>::Hull(std::max(low, -most), std::min(high, most));
+  within.flags = x.flags;
+  return within;
+}
+
+// The values that the type has of those inside: infinities for what is beyond it.
+template <typename T>
+Range<Wide<T>> WithOverflow(const Range<Wide<T>>& values) {
+  return WithinRange<T>(FlagOverflow<T>(values));
+}
+
+// The values that an implementation may return for a real value inside `x` when it is correctly
+// rounded (ulps = 0) or off by so many units in the last place from that, as if the type had
+// numbers of any size.
+template <typename T>
+Range<Wide<T>> RoundedToAnySize(Range<Wide<T>> x, double ulps) {
   using W = Wide<T>;
   x = Normalized(x);
   if (!x.HasFinite() || x.Undecided()) return x;
@@ -207,7 +239,13 @@ Range<Wide<T>> Rounded(Range<Wide<T>> x, double ulps) {
     rounding =
         (static_cast<W>(ulps) + W{0.5}) * UlpAt<T>(magnitude + (static_cast<W>(ulps) + 1) * ulp);
   x.radius += rounding + magnitude * kSlop<W>;
-  return WithOverflow<T>(x);
+  return x;
+}
+
+// The same in the numbers that the type has.
+template <typename T>
+Range<Wide<T>> Rounded(const Range<Wide<T>>& values, double ulps) {
+  return WithOverflow<T>(RoundedToAnySize<T>(values, ulps));
 }
 
 // True if the modulus of a complex number lies within [sqrt(tiny), sqrt(max)].

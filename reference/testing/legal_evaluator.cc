@@ -288,20 +288,30 @@ class Evaluator : private LegalArithmetic {
     if (IsTiny(type)) return std::nullopt;
     const Instruction &a = *op.operand(0), &b = *op.operand(1);
     const bool divides = op.opcode() == Opcode::kDivide;
+    const auto is_normal = [&](int64_t k) { return IsNormal(type, CellOf(op, k, i).value); };
+    if (op.opcode() == Opcode::kPower && a.opcode() == Opcode::kExponential && is_normal(0)) {
+      const long double x = ReadAt(a, 0, i, choices);
+      return Function(a, Intermediate(type, x * ReadAt(op, 1, i, choices)));
+    }
     if (!divides && op.opcode() != Opcode::kMultiply) return std::nullopt;
+    // The class of what overflows or vanishes on the way is that of the text.
+    if (divides ? !is_normal(1) : !is_normal(0)) return std::nullopt;
     if (a.opcode() == Opcode::kExponential && b.opcode() == Opcode::kExponential) {
+      if (!is_normal(0) || !is_normal(1)) return std::nullopt;
       const double x = ReadAt(a, 0, i, choices), y = ReadAt(b, 0, i, choices);
       return Function(a, Intermediate(type, divides ? static_cast<long double>(x) - y
                                                     : static_cast<long double>(x) + y));
     }
+    const double dividend = ReadAt(op, 0, i, choices);
+    if (divides && !std::isfinite(dividend)) return std::nullopt;
     if (divides && b.opcode() == Opcode::kExponential)
-      return Product(type, ReadAt(op, 0, i, choices), Function(b, -ReadAt(b, 0, i, choices)).value);
+      return Product(type, dividend, Function(b, -ReadAt(b, 0, i, choices)).value);
     if (divides && b.opcode() == Opcode::kPower) {
       Cell exponent = CellOf(b, 1, i);
       exponent.value = -exponent.value;
       exponent.unrounded = -exponent.unrounded;
       const Cell inverse = Binary(b, CellOf(b, 0, i), exponent, choices.excess, false, false);
-      return Product(type, ReadAt(op, 0, i, choices), inverse.value);
+      return Product(type, dividend, inverse.value);
     }
     if (!divides && &a == &b && a.opcode() == Opcode::kSqrt && ReadAt(a, 0, i, choices) > 0)
       return Finish(type, ReadAt(a, 0, i, choices));

@@ -80,8 +80,9 @@ bool BoundSquareAboutZero(const OpContext& op, Array& result, int64_t i,
   using W = Wide<T>;
   if (range.flags != 0 || range.radius == 0 || range.low() > 0 || range.high() < 0) return false;
   const W largest = std::max(-range.low(), range.high()) * (1 + kSlop<W>);
-  const W high = Rounded<T>(Range<W>{largest * largest, 0, 0}, 0).high() * (1 + kSlop<W>);
-  if (!(high < OverflowThreshold<T>())) return false;
+  const W high = RoundedToAnySize<T>(Range<W>{largest * largest, 0, 0}, 0).high() * (1 + kSlop<W>);
+  if (!(largest * largest < OverflowThreshold<T>()) || !(high < OverflowThreshold<T>()))
+    return false;
   // A double, so that centre and radius are the same number.
   const W half = std::nextafter(static_cast<double>(high / 2), HUGE_VAL);
   Store(result, i, Range<W>{half, half, kZeroSignFree},
@@ -164,8 +165,9 @@ bool Atan2Bound::Special(const OpContext& op, Array& result, int64_t i, double u
   return BoundFlushedOperands<Atan2Bound, T>(op, result, i, ulps);
 }
 
-// True if the reciprocal of a divisor is subnormal and may be flushed: infinity divided by it may
-// be NaN then. (One that certainly overflows is no licence: profile xla grants a size of error.)
+// True if the reciprocal of a divisor is subnormal and may be flushed: a number divided by it may
+// be zero then. (It is no licence for an infinity to become NaN, nor is one that overflows for a
+// number to become infinite: a form in place of another may change digits.)
 template <typename T>
 bool MayFlushReciprocal(const OpContext& op, const Range<Wide<T>>& divisor) {
   return op.clauses.Has(ClauseId::kFlushSubnormals) && kFlushes<T> && divisor.HasFinite() &&
@@ -187,23 +189,16 @@ bool BoundOtherForms(const OpContext& op, Array& result, int64_t i, const Range<
       Rule::ByReciprocal(op) && (may_flush || !(single && IsPowerOfTwo(b.centre)));
   const bool is_rewritten = MayBeRewritten(op);
   if (!by_root && !by_reciprocal && !is_rewritten) return false;
-  const bool may_be_nan = may_flush && (a.flags & (kMayBePosInf | kMayBeNegInf)) != 0;
-  if (!a.HasFinite() && may_be_nan) {
-    Range<W> x = RangeOf<Rule>(a, b);
-    x.flags |= kMayBeNan;
-    Store(result, i, x, 0);
-    return true;
-  }
   if (!a.HasFinite() || !b.HasFinite()) return false;
   if (single && Rule::kIsProduct && (b.centre == 0 || a.centre == 0)) return false;
   Range<W> x = RangeOf<Rule>(a, b);
-  if (may_be_nan) x.flags |= kMayBeNan;
   if (by_reciprocal && !x.Undecided()) x.radius += ReciprocalError<T>(a, b, x);
   if (by_root && !x.Undecided()) x.radius += RootError<T>(op, a, b, x);
   if (is_rewritten && !x.Undecided()) x.radius += RewriteError<T>(op, a, b, x);
   x = Rounded<T>(x, 0);
   const bool flush = op.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x);
-  Store(result, i, x, flush ? uint32_t{kMayFlush} : 0);
+  const bool or_zero = may_flush && !x.Undecided();
+  Store(result, i, x, (flush ? uint32_t{kMayFlush} : 0) | (or_zero ? uint32_t{kMayBeZero} : 0));
   return true;
 }
 
@@ -256,17 +251,15 @@ void BoundBinaryElement(const OpContext& op, Array& result, int64_t i, double ul
   const Range<W> a = Seen<T>(op.clauses, op.array(0), i, Rule::kConsumer);
   const Range<W> b = Seen<T>(op.clauses, op.array(1), i, Rule::kConsumer);
   const bool single = a.Single() && b.Single();
-  if constexpr (Rule::kIsRewritable) {
-    if (MayBeRewritten(op) && MayEscape<T>(op, a, b))
-      return Store(result, i, Range<W>::Unknown(), 0);
-  }
   if (single && BoundScaledProduct<Rule, T>(op, result, i)) return;
   if constexpr (Rule::kIsRewritable) {
     if (BoundOtherForms<Rule, T>(op, result, i, a, b)) return;
   }
   if (single && BoundSingles<Rule, T>(op, result, i, a, b)) return;
   if (IsSquare<Rule>(op) && BoundSquareAboutZero<T>(op, result, i, a)) return;
-  FinishByRule<Rule, T>(op, result, i, RangeOf<Rule>(a, b), ulps);
+  Range<W> x = RangeOf<Rule>(a, b);
+  if constexpr (std::is_same_v<Rule, PowerBound>) x.radius += JoinedPowerError<T>(op, x);
+  FinishByRule<Rule, T>(op, result, i, x, ulps);
   if constexpr (Rule::kChooses) {
     if (!AreApart(a, b)) return;
     // One that is a single number may be what is certainly chosen.

@@ -32,9 +32,12 @@ bool IsConvertedBack(ClauseSet clauses, const Instruction& convert) {
   });
 }
 
-// Ops may read element i, which was rounded, as `unrounded` too.
-void KeepUnrounded(Array& result, int64_t i, const Range<double>& unrounded) {
+// Ops may read element i, which was rounded, as `unrounded` too, if it is a number of f32's range:
+// what is infinite or zero there stays so.
+void KeepUnrounded(Array& result, int64_t i, Range<double> unrounded) {
   const Range<double> plain = Point<float>(result.literal.data<float>()[i]);
+  unrounded = WithinRange<float>(unrounded);
+  if (!unrounded.HasFinite() || (plain.HasFinite() && plain.centre == 0)) return;
   const uint32_t flags = result.bounds.empty() ? uint32_t{kForced} : result.bounds[i].flags;
   if ((flags & kForced) == 0) {
     const Range<double> rounded = RangeOfBound<double>(result.bounds[i]);

@@ -337,10 +337,6 @@ void GrantRoundingToHalf(const OpContext& op, Array& exact) {
     double error = magnitude * 0x1p-11 + 0x1p-25;
     if (is_rewritten) {
       const Range<double> a = SeenAny(op, op.array(0), i), b = SeenAny(op, op.array(1), i);
-      if (MayEscape<Half>(op, a, b)) {
-        SetUndecided(exact, i);
-        continue;
-      }
       error += ErrorOfFormsInHalf(op, a, b, x);
     }
     // Nothing is rounded beyond zero.

@@ -14,10 +14,11 @@ Wide<T> ReciprocalError(const Range<Wide<T>>& dividend, const Range<Wide<T>>& di
   using W = Wide<T>;
   const W largest_quotient = std::fabs(quotient.centre) + quotient.radius;
   W error = largest_quotient * UnitRoundoff<T>() * W{1.01};
-  // A subnormal reciprocal has an absolute error, or is flushed.
+  // A subnormal reciprocal has an absolute error. (That it may be flushed gives a zero beside the
+  // interval.)
   const W smallest_reciprocal = 1 / (std::fabs(divisor.centre) + divisor.radius);
   if (smallest_reciprocal < 2 * Tiny<T>())
-    error += (std::fabs(dividend.centre) + dividend.radius) * 2 * Tiny<T>();
+    error += (std::fabs(dividend.centre) + dividend.radius) * UlpAt<T>(0);
   return error;
 }
 
@@ -110,6 +111,27 @@ Wide<T> LateScalesError(const OpContext& op, const Range<Wide<T>>& a, const Rang
              : W{0};
 }
 
+// The largest magnitude of the logarithm of a number inside that the type holds.
+template <typename T>
+Wide<T> LargestExponent(const Range<Wide<T>>& values) {
+  using W = Wide<T>;
+  const W least = UlpAt<T>(0), middle = std::fabs(values.centre);
+  return std::max(std::fabs(std::log(std::max<W>(middle - values.radius, least))),
+                  std::fabs(std::log(std::max<W>(middle + values.radius, least))));
+}
+
+// The error of a power of an exponential when it is made as one exponential, of a product that
+// is rounded.
+template <typename T>
+Wide<T> JoinedPowerError(const OpContext& op, const Range<Wide<T>>& values) {
+  using W = Wide<T>;
+  if (!op.licensed.raises_exponential || !op.clauses.Has(ClauseId::kExponentials)) return 0;
+  if (!values.HasFinite() || values.Undecided()) return 0;
+  const auto ulps = static_cast<W>(UlpsOf<T>(op, Opcode::kExponential));
+  const W largest = std::fabs(values.centre) + values.radius;
+  return (LargestExponent<T>(values) + 2 * ulps + 2) * largest * UnitRoundoff<T>() * W{1.01};
+}
+
 // The error of the result x of operands a and b when the op is made in such a form: there an
 // operand counts as it was before it was rounded, and other intermediate values are rounded.
 template <typename T>
@@ -143,7 +165,7 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   }
   // The exponents may be products that the sum or difference takes unrounded.
   if (clauses.Has(ClauseId::kExponentials) && rewrites.joins_exponentials) {
-    units += std::fabs(std::log(largest(a))) + std::fabs(std::log(largest(b))) + 2;
+    units += LargestExponent<T>(a) + LargestExponent<T>(b) + 2;
     // An exponential that is subnormal is off by as many of its ulps.
     const auto ulps = static_cast<W>(UlpsOf<T>(op, Opcode::kExponential));
     if (ReachesSubnormals<T>(x)) error += (ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>();
@@ -154,10 +176,9 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
   if (InvertsFunction(op)) {
     const auto ulps = static_cast<W>(UlpsOf<T>(op, rewrites.inverted));
     units += 2 * ulps + 2;
-    // The reciprocal may be subnormal.
+    // The reciprocal may be subnormal; flushed, it gives a zero beside the interval.
     if (1 / largest(b) < 2 * Tiny<T>())
-      error += largest(a) *
-               std::max<W>((ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>(), SubnormalStep<T>(clauses));
+      error += largest(a) * (ulps + 1) * UlpAt<T>(0) / UnitRoundoff<T>();
   }
   if (IsApproximateQuotient(op)) {
     const auto ulps = static_cast<W>(UlpsOf<T>(op));
@@ -165,20 +186,6 @@ Wide<T> RewriteError(const OpContext& op, const Range<Wide<T>>& a, const Range<W
     if (ReachesSubnormals<T>(x)) error += ulps * UlpAt<T>(0) / UnitRoundoff<T>();
   }
   return (units * largest(x) + error) * UnitRoundoff<T>() * W{1.01};
-}
-
-// True if the other form may give a number where this one does not, or one where this one gives
-// another: an exponential that overflows or vanishes.
-template <typename T>
-bool MayEscape(const OpContext& op, const Range<Wide<T>>& a, const Range<Wide<T>>& b) {
-  const LicensedForms& rewrites = op.licensed;
-  if (!op.clauses.Has(ClauseId::kExponentials)) return false;
-  constexpr uint32_t kInfinite = kMayBePosInf | kMayBeNegInf;
-  auto escapes = [&](const Range<Wide<T>>& x) {
-    return !x.HasFinite() || (x.flags & kInfinite) != 0 || x.Contains(0) || ReachesSubnormals<T>(x);
-  };
-  if (rewrites.joins_exponentials) return escapes(a) || escapes(b);
-  return InvertsFunction(op) && escapes(b);
 }
 
 }  // namespace assay::reference

@@ -186,8 +186,7 @@ bool IsSurelyNan(const Array& array, int64_t i) {
   return flags == kForced || flags == (kNotFinite | kMayBeNan);
 }
 
-// Makes results undecided for which an infinity or NaN of the kernel stands over padding or a hole,
-// or a number that may become one.
+// Makes results undecided for which an infinity or NaN of the kernel stands over padding or a hole.
 // UNSPECIFIED(operation semantics 11, Conv): whether padding and holes are zeros that are
 // multiplied, which gives NaN, or take no part.
 class SpecialsOverHoles {
@@ -196,8 +195,7 @@ class SpecialsOverHoles {
       : convolution_(ConvolutionOf(op)), sample_(op.analysis.sample) {
     int64_t at = 0;
     KernelDims(op).ForEachPlace([&](int64_t element) {
-      if (MayBeInfiniteOrNan(op.array(1), element) || MayOverflowAsFactor(op, 1, element))
-        Include(at);
+      if (MayBeInfiniteOrNan(op.array(1), element)) Include(at);
       ++at;
     });
   }

@@ -87,6 +87,25 @@ void FinishComplex(Array& result, int64_t i, std::complex<Wide<T>> value, Wide<T
   Store(result, 2 * i + 1, Range<W>{value.imag(), radius, kZeroSignFree}, 0);
 }
 
+// The same of a function whose parts are made one by one, where `scales` are what their errors are
+// relative to: no part is lost in the error of the other. What is too small for a normal number is
+// lost by flushing alone.
+template <typename T>
+void FinishParts(const OpContext& op, Array& result, int64_t i, std::complex<Wide<T>> value,
+                 Wide<T> growth, std::complex<Wide<T>> scales) {
+  using W = Wide<T>;
+  const auto k = static_cast<W>(BudgetOf(op));
+  const bool flushes = op.clauses.Has(ClauseId::kFlushSubnormals);
+  auto finish = [&](int64_t slot, W part, W scale) {
+    const W radius = growth + k * (2 * UnitRoundoff<T>() * (scale + growth) + UlpAt<T>(0)) +
+                     (scale + std::fabs(part)) * 64 * kSlop<W>;
+    const Range<W> x{part, radius, kZeroSignFree};
+    Store(result, slot, x, flushes && TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
+  };
+  finish(2 * i, value.real(), scales.real());
+  finish(2 * i + 1, value.imag(), scales.imag());
+}
+
 template <typename T>
 void StoreZero(Array& result, int64_t i) {
   for (int64_t slot : {2 * i, 2 * i + 1})
@@ -140,20 +159,33 @@ bool FinishSpecial(const OpContext& op, Array& result, int64_t i,
       return true;
     }
   }
+  if constexpr (std::is_same_v<Op, ComplexLog1p>) {
+    // log(1 + -1) is (-inf, a zero).
+    if (operand.IsFinite() && operand.reach() == 0 && operand.centre() == std::complex<W>(-1)) {
+      Store(result, 2 * i, Range<W>{0, 0, kNotFinite | kMayBeNegInf}, 0);
+      Store(result, 2 * i + 1, Range<W>{0, 0, kZeroSignFree}, 0);
+      return true;
+    }
+    // That of -1 and a subnormal imaginary part may be, too, where that is flushed.
+    const auto imaginary = static_cast<W>(op.literal(0).GetComponent(2 * i + 1));
+    const bool is_flushed = operand.imaginary.radius > 0 && imaginary != 0 &&
+                            std::fabs(imaginary) < Tiny<T>() && op.array(0).bounds.empty();
+    if (is_flushed && operand.real.Single() && operand.real.centre == -1) {
+      const auto value = ComplexLog1p::Value(std::complex<W>(-1, imaginary));
+      FinishParts<T>(op, result, i, value, W{0}, {std::abs(value), std::fabs(value.imag())});
+      result.bounds[2 * i].flags |= kMayBeNegInf;
+      result.bounds[2 * i + 1].flags |= kMayBeZero;
+      return true;
+    }
+  }
   return false;
 }
 
-// True if the document's formula, followed step by step, overflows or loses a term on the way:
-// log-plus-one adds up a^2 + 2 a + b^2, the logistic function exponentiates -z, the sign divides by
-// the modulus.
+// True if the document's formula, followed step by step, overflows on the way: the logistic
+// function exponentiates -z, the sign divides by the modulus.
 template <typename Op, typename T>
 bool IsBeyondFormula(std::complex<Wide<T>> z) {
   using W = Wide<T>;
-  if constexpr (std::is_same_v<Op, ComplexLog1p>) {
-    constexpr W kMostRoundings = 8;  // of a sum that may come out as -1
-    return !IsModerate<T>(std::abs(z + W{1})) ||
-           ComplexLog1p::Loss(z) * kMostRoundings * UnitRoundoff<T>() > 1;
-  }
   if constexpr (std::is_same_v<Op, ComplexLogistic>)
     return -z.real() > std::log(static_cast<W>(std::numeric_limits<T>::max()));
   if constexpr (std::is_same_v<Op, ComplexSign>) {
@@ -185,7 +217,17 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
         const auto value = Op::Value(z.centre());
         auto scale = Op::Scale(z.centre(), value);
         if (op.analysis.is_xla) scale *= Op::Cancellation(z.centre(), value);
-        FinishComplex<T>(result, i, value, Op::Growth(z.centre(), z.reach()), scale, k);
+        const auto growth = Op::Growth(z.centre(), z.reach());
+        const bool is_small = std::abs(value) + growth < 1;
+        if (std::is_same_v<Op, ComplexSine> && is_small) {
+          FinishParts<T>(op, result, i, value, growth,
+                         {std::fabs(value.real()), std::fabs(value.imag())});
+        } else if (std::is_same_v<Op, ComplexLog1p> && std::isfinite(std::abs(value))) {
+          // The angle is that of 1 + z, which loses nothing next to -1.
+          FinishParts<T>(op, result, i, value, growth, {scale, std::fabs(value.imag())});
+        } else {
+          FinishComplex<T>(result, i, value, growth, scale, k);
+        }
       }
     }
   });
@@ -288,10 +330,7 @@ absl::Status BoundDivide(const OpContext& op, Array& result) {
           y.real.Single() && y.imaginary.Single() &&
           ((y.real.flags | y.imaginary.flags) & (kMayBePosInf | kMayBeNegInf)) != 0 &&
           ((y.real.flags | y.imaginary.flags) & kMayBeNan) == 0;
-      if ((y.IsZero() || infinite_divisor) && products > 0) {
-        // A product has zeros of other signs than its factors, and may overflow before them.
-        SetUndecided(result, i);
-      } else if (y.IsZero()) {
+      if (y.IsZero()) {
         FinishDivisionByZero<T>(result, i, x, y);
       } else if (x.IsFinite() && infinite_divisor) {
         StoreZero<T>(result, i);

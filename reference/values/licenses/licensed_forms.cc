@@ -204,6 +204,8 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, Constants& constan
     found.is_log_of_root = producers.IsA(*instruction.operand(0), Opcode::kSqrt);
     return found;
   }
+  if (opcode == Opcode::kPower)
+    found.raises_exponential = producers.IsA(*instruction.operand(0), Opcode::kExponential);
   if (opcode == Opcode::kDivide) {
     for (Opcode function : {Opcode::kExponential, Opcode::kPower})
       if (producers.IsA(*instruction.operand(1), function)) found.inverted = function;

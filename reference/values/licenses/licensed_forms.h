@@ -31,6 +31,8 @@ struct LicensedForms {
   bool gives_back_operand = false;
   // The op is a product or quotient of exponentials.
   bool joins_exponentials = false;
+  // The op raises an exponential to a power.
+  bool raises_exponential = false;
   // The op divides by an exponential or a power: the reciprocal may be made as one.
   Opcode inverted = Opcode::kDivide;  // kExponential or kPower; kDivide for neither
   // The op is the logarithm of a root.
