@@ -8,6 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/clause_limits.h"
 #include "spec/process/worker_process.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -168,6 +169,13 @@ class ProcessBackend : public Backend {
     description_.dumps_passes = options_.dumps_passes;
     description_.is_jax = options_.is_jax;
     description_.profile = options_.profile != nullptr ? options_.profile : &Profile::Xla();
+    if (options_.is_jax) {
+      constexpr std::string_view kRelease = " of jaxlib ";
+      const size_t at = description_.version.find(kRelease);
+      if (at != std::string::npos)
+        description_.profile = &ProfileOfJaxlib(*description_.profile,
+                                                description_.version.substr(at + kRelease.size()));
+    }
     description_.capability = [](Opcode, ElementType) { return Capability::kSupported; };
     return TryFlags();
   }

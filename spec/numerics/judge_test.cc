@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "spec/base/case_file_for_test.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/clause_limits.h"
 #include "spec/numerics/expectation.h"
 #include "spec/numerics/profile.h"
 #include "spec/text/reader.h"
@@ -223,6 +224,9 @@ TEST(ProfileTest, ClausesStandInTheOrderOfTheirNumbers) {
     EXPECT_EQ(AllClauses()[i].name, kRows[i].name);
     EXPECT_FALSE(AllClauses()[i].meaning.empty());
     EXPECT_FALSE(AllClauses()[i].source.empty());
+    EXPECT_EQ(LimitOf(kRows[i].id).id, kRows[i].id);
+    EXPECT_FALSE(LimitOf(kRows[i].id).changes.empty());
+    EXPECT_FALSE(LimitOf(kRows[i].id).kept_by.empty());
     EXPECT_EQ(Profile::Strict().Grants(kRows[i].id), kRows[i].strict);
     EXPECT_EQ(Profile::Xla().Grants(kRows[i].id), kRows[i].xla);
     const bool is_of_gpus = kRows[i].xla || AllClauses()[i].gpu;
@@ -232,6 +236,22 @@ TEST(ProfileTest, ClausesStandInTheOrderOfTheirNumbers) {
     EXPECT_EQ(Profile::Xla().AsWritten().Grants(kRows[i].id),
               kRows[i].xla && !AllClauses()[i].rewrites);
   }
+}
+
+// The folds of exponentials are granted to the releases that make them.
+TEST(ProfileTest, ReleasesHaveAVersion) {
+  const Profile& gated = ProfileOfJaxlib(Profile::Xla(), "0.12.0");
+  EXPECT_EQ(gated.name(), "xla@2026-09");
+  EXPECT_EQ(*Profile::Find("xla@2026-09"), &gated);
+  EXPECT_FALSE(gated.Grants(ClauseId::kExponentials));
+  EXPECT_TRUE(gated.Grants(ClauseId::kConstantChains) && gated.IsXla());
+  EXPECT_EQ(&gated.AsWritten(), &Profile::Xla().AsWritten());
+  const Profile& on_gpus = ProfileOfJaxlib(Profile::XlaGpu(), "1.0");
+  EXPECT_EQ(on_gpus.name(), "xla-gpu@2026-09");
+  EXPECT_EQ(&on_gpus.AsWritten(), &Profile::XlaGpu().AsWritten());
+  for (const char* release : {"0.10.2", "0.11.2", "0.4.31", "", "new"})
+    EXPECT_EQ(&ProfileOfJaxlib(Profile::Xla(), release), &Profile::Xla()) << release;
+  EXPECT_EQ(&ProfileOfJaxlib(Profile::Strict(), "0.12.0"), &Profile::Strict());
 }
 
 TEST(ProfileTest, IsFoundByName) {

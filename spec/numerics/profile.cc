@@ -5,6 +5,7 @@
 #include <string>
 
 #include "spec/base/strings.h"
+#include "spec/numerics/clause_limits.h"
 
 namespace assay {
 namespace {
@@ -93,8 +94,9 @@ constexpr std::array<Clause, static_cast<size_t>(ClauseId::kClauseCount)> kClaus
                "(x * 0.3) * s with s a scalar parameter"},
     {.id = ClauseId::kExponentials,
      .name = "exponentials",
-     .meaning = "exp(a) * exp(b) may be exp(a + b), exp(a) / exp(b) may be exp(a - b), x / f(a) "
-                "with f exp or a power may multiply by that of the negative exponent, "
+     .meaning = "exp(a) * exp(b) may be exp(a + b), exp(a) / exp(b) may be exp(a - b), exp(a) ^ b "
+                "may be exp(a * b), x / f(a) with f exp or a power may multiply by that of the "
+                "negative exponent, "
                 "log(sqrt(a)) may be log(a) / 2, and sqrt(a) * sqrt(a) may be a",
      .rewrites = true,
      .strict = false,
@@ -178,6 +180,10 @@ constexpr ClauseSet Granted(bool (*is_granted)(const Clause&)) {
 constexpr bool IsStrict(const Clause& clause) { return clause.strict; }
 constexpr bool IsOfXla(const Clause& clause) { return clause.xla; }
 constexpr bool IsOfGpus(const Clause& clause) { return clause.xla || clause.gpu; }
+constexpr bool IsOfGatedXla(const Clause& clause) { return IsOfXla(clause) && !IsGated(clause.id); }
+constexpr bool IsOfGatedGpus(const Clause& clause) {
+  return IsOfGpus(clause) && !IsGated(clause.id);
+}
 
 // Those of the set that are no form in place of another.
 constexpr ClauseSet AsWrittenOf(ClauseSet clauses) {
@@ -187,7 +193,15 @@ constexpr ClauseSet AsWrittenOf(ClauseSet clauses) {
 }
 
 // The places of the profiles in the list of all.
-enum { kStrictAt, kXlaAt, kXlaGpuAt, kXlaAsWrittenAt, kXlaGpuAsWrittenAt };
+enum {
+  kStrictAt,
+  kXlaAt,
+  kXlaGpuAt,
+  kGatedXlaAt,
+  kGatedXlaGpuAt,
+  kXlaAsWrittenAt,
+  kXlaGpuAsWrittenAt
+};
 
 }  // namespace
 
@@ -196,6 +210,8 @@ absl::Span<const Profile> Profile::All() {
       {"strict", Granted(IsStrict), false},
       {"xla", Granted(IsOfXla), true},
       {"xla-gpu", Granted(IsOfGpus), true},
+      {"xla@2026-09", Granted(IsOfGatedXla), true},
+      {"xla-gpu@2026-09", Granted(IsOfGatedGpus), true},
       {"xla-as-written", AsWrittenOf(Granted(IsOfXla)), true},
       {"xla-gpu-as-written", AsWrittenOf(Granted(IsOfGpus)), true},
   };
@@ -207,17 +223,19 @@ const Profile& Profile::Xla() { return All()[kXlaAt]; }
 const Profile& Profile::XlaGpu() { return All()[kXlaGpuAt]; }
 
 const Profile& Profile::AsWritten() const {
-  if (this == &Xla()) return All()[kXlaAsWrittenAt];
-  return this == &XlaGpu() ? All()[kXlaGpuAsWrittenAt] : *this;
+  if (this == &Xla() || this == &All()[kGatedXlaAt]) return All()[kXlaAsWrittenAt];
+  if (this == &XlaGpu() || this == &All()[kGatedXlaGpuAt]) return All()[kXlaGpuAsWrittenAt];
+  return *this;
 }
 
 absl::StatusOr<const Profile*> Profile::Find(std::string_view name) {
   for (const Profile& profile : All()) {
     if (profile.name() == name) return &profile;
   }
-  return absl::InvalidArgumentError(StrCat("there is no profile \"", name, "\"; the profiles are ",
-                                           Strict().name(), ", ", Xla().name(), " and ",
-                                           XlaGpu().name()));
+  return absl::InvalidArgumentError(
+      StrCat("there is no profile \"", name, "\"; the profiles are ", Strict().name(), ", ",
+             Xla().name(), " and ", XlaGpu().name(), "; @", kGated,
+             " behind one of the latter two is that of releases from that month on"));
 }
 
 absl::Span<const Clause> AllClauses() { return kClauses; }

@@ -87,7 +87,8 @@ absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions&
 }
 
 DeclaredOption AddProfileOption(OptionList& line, std::string& profile, const std::string& text) {
-  return line.Add("--profile", profile, text).OneOf({"strict", "xla", "xla-gpu"});
+  return line.Add("--profile", profile, text)
+      .OneOf({"strict", "xla", "xla-gpu", "xla@2026-09", "xla-gpu@2026-09"});
 }
 
 absl::StatusOr<const Profile*> ChooseProfile(const std::string& name, const Backend* backend) {

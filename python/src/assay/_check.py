@@ -36,7 +36,7 @@ def check(
     keep: a folder in which module, inputs and results are left.
     Returns a Verdict, which is true if everything passed. Raises ProgramError if the program is missing or refuses.
     """
-    _require("profile", profile, (None, "xla", "xla-gpu", "strict"))
+    _require("profile", profile, (None, "xla", "xla-gpu", "strict", "xla@2026-09", "xla-gpu@2026-09"))
     _require("cut", cut, ("auto", "all", "off"))
     found = _program.find_program(program)
     lowered = _lowering.lower_and_run(function, args, kwargs, static_argnums, static_argnames)

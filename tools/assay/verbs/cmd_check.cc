@@ -403,7 +403,8 @@ BackendDescription NobodyElse() {
 // Stored results are XLA's, whatever the backend promises of its own.
 absl::StatusOr<const Profile*> ProfileOfCheck(const std::string& name,
                                               const BackendDescription& who) {
-  if (name.empty() && who.profile == &Profile::XlaGpu()) return who.profile;
+  const bool is_of_release = who.is_jax && who.profile != nullptr && who.profile->IsXla();
+  if (name.empty() && is_of_release) return who.profile;
   return ChooseProfile(name.empty() ? "xla" : name, nullptr);
 }
 

@@ -8,6 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "spec/base/nearest_word.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/clause_limits.h"
 #include "spec/numerics/profile.h"
 #include "spec/ops/op_table.h"
 #include "tools/assay/environment.h"
@@ -191,7 +192,10 @@ void PrintProfilesJson() {
                {"strict", clause.strict},
                {"xla", clause.xla},
                {"xla-gpu", clause.xla || clause.gpu},
+               {StrCat("xla@", kGated), clause.xla && !IsGated(clause.id)},
                {"rewrites", clause.rewrites},
+               {"changes", LimitOf(clause.id).changes},
+               {"kept_by", LimitOf(clause.id).kept_by},
                {"meaning", clause.meaning},
                {"source", clause.source}});
   }
@@ -199,14 +203,23 @@ void PrintProfilesJson() {
 
 void ExplainProfiles() {
   Print("What a correct implementation may do to floating point:");
-  Table table({{"clause"}, {"strict"}, {"xla"}, {"xla-gpu"}, {"meaning"}});
+  Table table({{"clause"}, {"strict"}, {"xla"}, {"xla-gpu"}, {"may change"}, {"meaning"}});
   for (const Clause& clause : AllClauses()) {
     const char* granted = clause.rewrites ? "as a form" : "granted";
     table.Add({std::string(clause.name), clause.strict ? granted : "no",
                clause.xla ? granted : "no", clause.xla || clause.gpu ? granted : "no",
-               std::string(clause.meaning)});
+               std::string(LimitOf(clause.id).changes), std::string(clause.meaning)});
   }
   Print(table.ToString());
+  Print(
+      "A licence grants digits and the order of sums: an infinity, a NaN, a finite number, a sign "
+      "or "
+      "a part of a complex number that the program makes certain stays, but for what the column "
+      "\"may change\" names.");
+  Print(StrCat("xla@", kGated, " and xla-gpu@", kGated,
+               ", for releases from that month on, do not grant:"));
+  for (const Clause& clause : AllClauses())
+    if (IsGated(clause.id)) Print(StrCat("  ", clause.name));
   Print("Sources of the grants:");
   for (const Clause& clause : AllClauses()) {
     Print(StrCat("  ", clause.name, ": ", clause.source));
