@@ -75,10 +75,11 @@ CaseFile CaseAt(const fs::path& path) {
 
 // The modules of a folder and the recorded runs that lie beside them.
 struct ModuleFolder {
-  std::vector<std::string> modules;   // names of files
-  std::set<std::string> keys;         // of all modules, by DumpedName
-  std::set<std::string> with_before;  // keys of modules before optimizations
-  std::vector<std::string> runs;      // names of files, sorted
+  std::vector<std::string> modules;                  // names of files
+  std::set<std::string> keys;                        // of all modules, by DumpedName
+  std::set<std::string> with_before;                 // keys of modules before optimizations
+  std::map<std::string, std::string> of_one_device;  // names of files, by key
+  std::vector<std::string> runs;                     // names of files, sorted
 
   static absl::StatusOr<ModuleFolder> List(const std::string& path) {
     ModuleFolder folder;
@@ -94,6 +95,12 @@ struct ModuleFolder {
       folder.keys.insert(named.module);
       if (named.form == DumpedForm::kBefore) folder.with_before.insert(named.module);
       if (named.form != DumpedForm::kState) folder.modules.push_back(name);
+      // XLA's partitioner makes the program of one device; what is after all passes is one, too.
+      const bool is_partitioned = name.find(".after_spmd-partitioning.") != std::string::npos;
+      if (is_partitioned || named.form == DumpedForm::kAfter) {
+        std::string& form = folder.of_one_device[named.module];
+        if (form.empty() || is_partitioned) form = name;
+      }
     }
     if (error) return absl::UnavailableError(StrCat("cannot list ", path, ": ", error.message()));
     std::sort(folder.runs.begin(), folder.runs.end());
@@ -107,6 +114,15 @@ struct ModuleFolder {
     return of;
   }
 };
+
+// True of programs with parts that are written for one device (shard_map): they mean something only
+// after they were partitioned.
+bool IsWrittenByDevice(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return false;
+  return text->find("xla.sdy.GlobalToLocalShape") != std::string::npos ||
+         text->find("SPMDFullToShardShape") != std::string::npos;
+}
 
 // The case, once for each recorded run; once if it has arrays of its own, or nothing was recorded.
 void AddWithRuns(const CaseFile& file, const ModuleFolder& folder, std::vector<CaseFile>& cases) {
@@ -257,7 +273,12 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
   for (const std::string& name : folder.modules) {
     const DumpedName named = DumpedNameOf(name);
     if (named.form == DumpedForm::kAfter && folder.with_before.contains(named.module)) continue;
-    modules.push_back(CaseAt(fs::path(path) / name));
+    fs::path file = fs::path(path) / name;
+    if (named.form == DumpedForm::kBefore && IsWrittenByDevice(file.string())) {
+      const auto other = folder.of_one_device.find(named.module);
+      if (other != folder.of_one_device.end()) file = fs::path(path) / other->second;
+    }
+    modules.push_back(CaseAt(file));
   }
   for (const std::string& name : folder.runs)
     if (OwnerOfRun(name, folder.keys).empty()) modules.push_back(CaseAt(fs::path(path) / name));

@@ -31,8 +31,9 @@ struct CaseFile {
 // The module at `path`, or all of a folder in the order of their names. NAME.opt.hlo (a compiler's
 // optimized form of NAME.hlo) is taken only when it is named itself; it uses the arrays of
 // NAME.npz. A module of which several runs were recorded is a case for each; a recorded run whose
-// module lies not there in another form is one itself. Not found, or a folder without modules, is
-// an error.
+// module lies not there in another form is one itself. Of a program of a dump with parts that are
+// written for one device (shard_map) the form after the partitioner is taken. Not found, or a
+// folder without modules, is an error.
 absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path);
 
 // Where the inputs of the cases come from, in one line.

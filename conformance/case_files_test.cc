@@ -91,6 +91,24 @@ TEST(FindCases, TakesTheBinaryFormWhereThereIsNoText) {
   EXPECT_THAT((*cases)[1].arrays_path, HasSubstr("b.npz"));
 }
 
+// What the partitioner makes of a program that is written for one device in part has a meaning.
+TEST(FindCases, TakesTheFormOfOneDeviceOfAShardMap) {
+  Folder folder("find_shard_maps");
+  for (const char* module : {"module_0001.jit_f", "module_0002.jit_g", "module_0003.jit_h"}) {
+    const std::string start = StrCat(folder.path(), "/", module);
+    std::ofstream(start + ".before_optimizations.txt")
+        << (module[10] == '3' ? "" : "custom_call_target=\"xla.sdy.GlobalToLocalShape\"");
+    std::ofstream(start + ".cpu_after_optimizations.txt") << "";
+  }
+  folder.Write("module_0001.jit_f.0006.spmd.after_spmd-partitioning.before_dce.txt", "");
+  auto cases = FindCases(folder.path());
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  ASSERT_EQ(cases->size(), 3u);
+  EXPECT_EQ((*cases)[0].name, "module_0001.jit_f.0006.spmd.after_spmd-partitioning.before_dce");
+  EXPECT_EQ((*cases)[1].name, "module_0002.jit_g.cpu_after_optimizations");
+  EXPECT_EQ((*cases)[2].name, "module_0003.jit_h.before_optimizations");
+}
+
 TEST(FindCases, SaysWhatIsNotThere) {
   Folder folder("find_none");
   EXPECT_THAT(std::string(FindCases(folder.path()).status().message()), HasSubstr("no module"));

@@ -6,6 +6,7 @@
 
 #include "conformance/cuts/capture_choice.h"
 #include "conformance/cuts/capture_module.h"
+#include "conformance/dumps/async_pairs.h"
 #include "conformance/dumps/mixed_precision.h"
 #include "conformance/dumps/tiled_bitcasts.h"
 #include "conformance/dumps/unknown_values.h"
@@ -16,14 +17,16 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 30;
+// Of the two runs that are compared each holds so much.
+constexpr int64_t kMostBytes = int64_t{1} << 29;
 // Trips of a loop that there is room for at first; the loop's own count says how many it made.
 constexpr int64_t kFirstRoom = 16;
 
 // True of values that show nothing which others do not show, copies of a scalar among them.
 bool SaysNothing(const Instruction& instruction) {
-  return ComputesNothing(instruction.opcode()) || (instruction.opcode() == Opcode::kBroadcast &&
-                                                   instruction.operand(0)->shape().rank() == 0);
+  return ComputesNothing(instruction.opcode()) || IsUnderWay(instruction.opcode()) ||
+         (instruction.opcode() == Opcode::kBroadcast &&
+          instruction.operand(0)->shape().rank() == 0);
 }
 
 std::vector<CapturePoint> PointsOf(const Module& flat) {
@@ -57,7 +60,9 @@ absl::StatusOr<ProgramState> LoadState(const std::string& path) {
   // Errors are told of the file as it is.
   if (!Verify(*module).ok()) return LoadModule(path).status();
   UntileBitcasts(*module);
+  std::unique_ptr<Module> joined = WithoutAsyncPairs(*module);
   state.module = std::move(module);
+  state.joined = joined == nullptr ? state.module : std::move(joined);
   return state;
 }
 
@@ -65,7 +70,7 @@ absl::StatusOr<ProgramRun> RunProgram(const ProgramState& state,
                                       const std::vector<const Literal*>& arguments, Oracle& oracle,
                                       const Limits& limits) {
   ProgramRun run;
-  run.module = state.module;
+  run.module = state.joined;
   ASSAY_ASSIGN_OR_RETURN(run.flat, Flatten(*run.module, Fusions::kInlined));
   ASSAY_ASSIGN_OR_RETURN(run.unknown, ReplaceUnknownValues(run.flat, oracle));
   run.unknown.insert(run.unknown.end(), state.unknown.begin(), state.unknown.end());

@@ -15,14 +15,15 @@ namespace assay {
 // A module as a dump has it, made fit for the oracle.
 struct ProgramState {
   std::shared_ptr<const Module> module;
-  std::vector<std::string> unknown;  // constants that the dump left out (unknown_values.h)
+  std::shared_ptr<const Module> joined;  // the same without async pairs (async_pairs.h)
+  std::vector<std::string> unknown;      // constants that the dump left out (unknown_values.h)
 };
 // Errors are those of LoadModule.
 absl::StatusOr<ProgramState> LoadState(const std::string& path);
 
 struct ProgramRun {
-  std::shared_ptr<const Module> module;
-  std::vector<std::string> unknown;  // what was drawn in the place of unknown values, sorted
+  std::shared_ptr<const Module> module;  // without async pairs
+  std::vector<std::string> unknown;      // what was drawn in the place of unknown values, sorted
   FlatModule flat;  // of `module`; fusions are inlined, so that what is in them has a name
   std::vector<Capture> values;   // of `flat`, in the order of evaluation inside a computation
   std::vector<Literal> results;  // the leaves of its result, and what calls of libraries read

@@ -53,7 +53,7 @@ std::vector<CapturePoint> Sources(const Instruction& instruction, const PointSet
 
 class StepCheck {
  public:
-  StepCheck(const ProgramRun& before, const ProgramRun& after,
+  StepCheck(const ProgramRun& before, ProgramRun& after,
             const std::vector<const Literal*>& arguments, Oracle& oracle, const Profile& profile,
             const Limits& limits)
       : before_(before),
@@ -62,6 +62,14 @@ class StepCheck {
         oracle_(oracle),
         profile_(profile),
         limits_(limits) {}
+
+  // What was lent is given back.
+  ~StepCheck() {
+    for (size_t k = 0; k < captures_.size(); ++k)
+      if (is_lent_[k]) after_.values[pairs_[k].after].values = std::move(captures_[k].values);
+  }
+  StepCheck(const StepCheck&) = delete;
+  StepCheck& operator=(const StepCheck&) = delete;
 
   absl::StatusOr<StepVerdict> Run() {
     verdict_.reason = WhyNotJudged();
@@ -100,9 +108,12 @@ class StepCheck {
     verdict_.shared = static_cast<int64_t>(pairs_.size());
     for (size_t k = 0; k < pairs_.size(); ++k) {
       const Capture& mine = before_.values[pairs_[k].before];
-      const Capture& theirs = after_.values[pairs_[k].after];
-      captures_.push_back({mine.instruction, mine.leaf, theirs.values});
-      if (is_for_tpu_ && IsReadInBf16(*theirs.instruction)) RoundToBf16(captures_.back().values);
+      Capture& theirs = after_.values[pairs_[k].after];
+      const bool is_rounded = is_for_tpu_ && IsReadInBf16(*theirs.instruction);
+      is_lent_.push_back(!is_rounded);
+      captures_.push_back(
+          {mine.instruction, mine.leaf, is_rounded ? theirs.values : std::move(theirs.values)});
+      if (is_rounded) RoundToBf16(captures_.back().values);
       const CapturePoint point{mine.instruction, mine.leaf};
       const CapturePoint other{theirs.instruction, theirs.leaf};
       number_[point] = k;
@@ -132,7 +143,8 @@ class StepCheck {
       if (visit.seen == nullptr || found == number_.end()) return;
       // A followed value may have been rounded since; of one in a loop the literal holds all trips.
       const Literal& whole = after_.values[pairs_[found->second].after].values;
-      const bool is_whole = whole.shape().dimensions() == visit.seen->shape().dimensions();
+      const bool is_whole = !is_lent_[found->second] &&
+                            whole.shape().dimensions() == visit.seen->shape().dimensions();
       const Literal& seen = is_whole ? whole : *visit.seen;
       Judgement judgement = JudgeArray(visit.expected, seen, &reading.failures[found->second]);
       if (IsOwnAnswer(visit.expected, seen)) AllPass(judgement);
@@ -451,13 +463,14 @@ class StepCheck {
   }
 
   const ProgramRun& before_;
-  const ProgramRun& after_;
+  ProgramRun& after_;
   const std::vector<const Literal*>& arguments_;
   Oracle& oracle_;
   const Profile& profile_;
   const Limits& limits_;
   std::vector<ValuePair> pairs_;
   std::vector<Capture> captures_;  // by pair: instructions of `before`, values of `after`
+  std::vector<bool> is_lent_;      // by pair: the value was moved, not copied
   absl::flat_hash_map<CapturePoint, size_t> number_;
   PointSet shared_before_, shared_after_;
   absl::flat_hash_map<const Instruction*, const Instruction*> partner_;  // after to before
@@ -502,7 +515,7 @@ std::string WhyNotComparable(const Module& before, const Module& after) {
                 " before");
 }
 
-absl::StatusOr<StepVerdict> JudgeStep(const ProgramRun& before, const ProgramRun& after,
+absl::StatusOr<StepVerdict> JudgeStep(const ProgramRun& before, ProgramRun& after,
                                       const std::vector<const Literal*>& arguments, Oracle& oracle,
                                       const Profile& profile, const Limits& limits) {
   return StepCheck(before, after, arguments, oracle, profile, limits).Run();

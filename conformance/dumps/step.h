@@ -45,8 +45,9 @@ std::string_view Name(StepVerdict::Kind kind);
 std::string WhyNotComparable(const Module& before, const Module& after);
 
 // Judges the program `after` by what `before` allows; both ran on `arguments`, and they are
-// comparable. Errors are the oracle's own (its limits).
-absl::StatusOr<StepVerdict> JudgeStep(const ProgramRun& before, const ProgramRun& after,
+// comparable. The values of `after` are lent meanwhile, since two copies of all are much. Errors
+// are the oracle's own (its limits).
+absl::StatusOr<StepVerdict> JudgeStep(const ProgramRun& before, ProgramRun& after,
                                       const std::vector<const Literal*>& arguments, Oracle& oracle,
                                       const Profile& profile, const Limits& limits);
 

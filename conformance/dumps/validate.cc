@@ -1,11 +1,13 @@
 // One state after the other is read and run; a state that says nothing new costs its hash.
 #include "conformance/dumps/validate.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "conformance/case_files.h"
+#include "conformance/dumps/diff.h"
 #include "conformance/inputs/recorded_run.h"
 #include "spec/backend/loop_notes.h"
 #include "spec/base/clock.h"
@@ -61,49 +63,79 @@ class Validation {
 
   absl::Status Run() {
     absl::Status first_error;
-    for (const DumpSnapshot& snapshot : dumped_.snapshots) {
-      const double start = Now();
-      absl::StatusOr<ProgramState> after = LoadState(snapshot.path);
-      if (!after.ok()) {
-        if (first_error.ok()) first_error = after.status();
-        if (before_.has_value()) {
-          tell_({*snapshot_, snapshot, *before_->module, nullptr,
-                 NotJudged(Complaint(after.status().message(), snapshot.path)), Now() - start});
-        }
-        continue;
-      }
-      if (!before_.has_value()) {
-        ASSAY_RETURN_IF_ERROR(Begin(*after->module));
-      } else {
-        const StepVerdict verdict = Judge(*after);
-        tell_(
-            {*snapshot_, snapshot, *before_->module, after->module.get(), verdict, Now() - start});
-        if (verdict.kind == StepVerdict::kFailed) return absl::OkStatus();
-        if (verdict.kind == StepVerdict::kUnchanged) continue;
-      }
-      for (size_t k = 0; k < sets_.size(); ++k)
-        sets_[k].run = k < next_.size() ? std::move(next_[k]) : std::nullopt;
-      before_ = *std::move(after);
-      snapshot_ = &snapshot;
+    size_t next = Start(first_error);
+    const size_t end = std::min(options_.last, dumped_.snapshots.size() - 1);
+    for (; next <= end; ++next) {
+      ASSAY_ASSIGN_OR_RETURN(const bool goes_on, Follow(next, first_error));
+      if (!goes_on) return absl::OkStatus();
     }
-    if (!before_.has_value()) return first_error;
-    return JudgeRecorded();
+    if (!before_.has_value()) return options_.first == 0 ? first_error : absl::OkStatus();
+    return options_.judges_recorded ? JudgeRecorded() : absl::OkStatus();
   }
 
  private:
-  absl::Status Begin(const Module& module) {
-    if (options_.inputs.empty() && !dumped_.recorded.empty()) return ReadRecorded(module);
+  // The state before the first step. Returns the number of the next one.
+  size_t Start(absl::Status& first_error) {
+    for (size_t k = options_.first + 1; k-- > 0 && !before_.has_value();) {
+      absl::StatusOr<ProgramState> state = LoadState(dumped_.snapshots[k].path);
+      if (!state.ok()) first_error.Update(state.status());
+      if (!state.ok()) continue;
+      before_ = *std::move(state);
+      snapshot_ = &dumped_.snapshots[k];
+    }
+    return options_.first + 1;
+  }
+
+  // One state further. False: the module ends here.
+  absl::StatusOr<bool> Follow(size_t number, absl::Status& first_error) {
+    const DumpSnapshot& snapshot = dumped_.snapshots[number];
+    if (options_.begin) options_.begin(number);
+    const double start = Now();
+    absl::StatusOr<ProgramState> after = LoadState(snapshot.path);
+    if (!after.ok()) {
+      first_error.Update(after.status());
+      if (before_.has_value()) {
+        tell_({*snapshot_, snapshot, NotJudged(Complaint(after.status().message(), snapshot.path)),
+               Now() - start, ""});
+      }
+      return true;
+    }
+    if (before_.has_value()) {
+      if (sets_.empty()) ASSAY_RETURN_IF_ERROR(Begin());
+      const StepVerdict verdict = Judge(*after);
+      const bool fails = verdict.kind == StepVerdict::kFailed;
+      tell_({*snapshot_, snapshot, verdict, Now() - start,
+             fails ? DiffOf(*before_->module, *after->module, kMostDiffLines) : ""});
+      if (fails) return false;
+      if (verdict.kind == StepVerdict::kUnchanged) return true;
+    }
+    for (size_t k = 0; k < sets_.size(); ++k)
+      sets_[k].run = k < next_.size() ? std::move(next_[k]) : std::nullopt;
+    before_ = *std::move(after);
+    snapshot_ = &snapshot;
+    return true;
+  }
+
+  absl::Status Begin() {
+    const Module& module = *before_->module;
+    if (options_.inputs.empty() && !dumped_.recorded.empty())
+      return ReadRecorded(module, dumped_.recorded.front());
     return Draw(module, options_.inputs, options_.seed);
   }
 
+  // Inputs are drawn for what the first state takes, as long as the state at hand takes the same:
+  // in whatever parts the states are followed, they are the same inputs.
   absl::Status Draw(const Module& module, const std::string& path, uint64_t seed) {
-    ASSAY_ASSIGN_OR_RETURN(CaseArrays arrays, LoadArrays(module, path, seed, DeviceAssignment()));
+    absl::StatusOr<ProgramState> first = absl::NotFoundError("");
+    if (path.empty() && options_.first > 0) first = LoadState(dumped_.snapshots.front().path);
+    const bool is_same = first.ok() && WhyNotComparable(*first->module, module).empty();
+    ASSAY_ASSIGN_OR_RETURN(CaseArrays arrays, LoadArrays(is_same ? *first->module : module, path,
+                                                         seed, DeviceAssignment()));
     sets_.emplace_back().arguments = std::move(arrays.arguments);
     return absl::OkStatus();
   }
 
-  absl::Status ReadRecorded(const Module& module) {
-    const std::string& path = dumped_.recorded.front();
+  absl::Status ReadRecorded(const Module& module, const std::string& path) {
     ASSAY_ASSIGN_OR_RETURN(Snapshot run, ReadRecordedRun(path));
     absl::StatusOr<RecordedArrays> arrays = FitRecordedRun(module, std::move(run));
     if (!arrays.ok()) {
@@ -165,6 +197,8 @@ class Validation {
     if (before_->module->Hash() == after.module->Hash()) return StepVerdict();
     if (std::string reason = WhyNotComparable(*before_->module, *after.module); !reason.empty())
       return NotJudged(std::move(reason));
+    // Partitioning changes what the program takes: from there on other inputs are drawn.
+    if (CanDraw() && !sets_.empty() && !Fits(sets_.front(), *before_->module)) sets_.clear();
     StepVerdict verdict;
     for (size_t k = 0; k == 0 || (CanDraw() && k < static_cast<size_t>(options_.most_sets)); ++k) {
       if (k == sets_.size() && !Draw(*before_->module, "", options_.seed + k).ok()) break;
@@ -176,6 +210,14 @@ class Validation {
       if (!is_open) break;
     }
     return verdict;
+  }
+
+  static bool Fits(const InputSet& set, const Module& module) {
+    const absl::Span<Instruction* const> parameters = module.entry()->parameters();
+    if (parameters.size() != set.arguments.size()) return false;
+    for (size_t k = 0; k < parameters.size(); ++k)
+      if (!Compatible(parameters[k]->shape(), set.arguments[k].shape())) return false;
+    return true;
   }
 
   bool CanDraw() const { return options_.inputs.empty() && dumped_.recorded.empty(); }
@@ -196,11 +238,23 @@ class Validation {
     return verdict.ok() ? *std::move(verdict) : FromError(verdict.status());
   }
 
+  // The states were followed on the arguments of the first recorded run; the results of all are
+  // judged.
   absl::Status JudgeRecorded() {
-    if (!recorded_.has_value()) return absl::OkStatus();
-    const double start = Now();
-    DumpSnapshot recorded{dumped_.recorded.front(), "", std::string(kRecordedRun)};
-    tell_({*snapshot_, recorded, *before_->module, nullptr, RecordedVerdict(), Now() - start});
+    if (!options_.inputs.empty()) return absl::OkStatus();
+    for (const std::string& path : dumped_.recorded) {
+      if (&path != &dumped_.recorded.front()) sets_.clear();
+      if (sets_.empty()) {
+        recorded_.reset();
+        ASSAY_RETURN_IF_ERROR(ReadRecorded(*before_->module, path));
+      }
+      if (!recorded_.has_value()) continue;
+      const double start = Now();
+      const DumpSnapshot recorded{path, "", std::string(kRecordedRun)};
+      const StepVerdict verdict = RecordedVerdict();
+      tell_({*snapshot_, recorded, verdict, Now() - start, ""});
+      if (verdict.kind == StepVerdict::kFailed) break;
+    }
     return absl::OkStatus();
   }
 
@@ -213,7 +267,7 @@ class Validation {
       set.run = *std::move(run);
     }
     ProgramRun run;
-    run.module = before_->module;
+    run.module = before_->joined;
     run.unknown = set.run->unknown;
     run.flat.module = set.run->flat.module->Clone("");
     const std::vector<const Literal*> leaves = Pointers(*recorded_);

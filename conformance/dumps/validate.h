@@ -19,19 +19,24 @@ struct ValidateOptions {
   uint64_t seed = 1;
   // So many sets of inputs are drawn for a step on which one alone does not decide.
   int most_sets = 3;
+  // The states of the module that are followed: (first, last], beginning with what `first` is, or
+  // with the last state before it that can be read.
+  size_t first = 0, last = SIZE_MAX;
+  bool judges_recorded = true;
+  std::function<void(size_t state)> begin;  // before a state is read; may be empty
 };
 
 // The "pass" of the step from the last state to what a run gave.
 inline constexpr std::string_view kRecordedRun = "the recorded run";
 
+inline constexpr size_t kMostDiffLines = 2000;
+
 // From one state to the next that can be read.
 struct DumpStep {
-  const DumpSnapshot& before;
-  const DumpSnapshot& after;
-  const Module& module_before;
-  const Module* module_after;  // nullptr: it could not be read, or the step is the recorded run
+  DumpSnapshot before, after;
   StepVerdict verdict;
   double seconds = 0;
+  std::string diff;  // of a step that fails: what the pass changed, not more than kMostDiffLines
 };
 
 // Follows the module through its states up to the first step that fails, and tells of each. With

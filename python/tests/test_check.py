@@ -60,6 +60,13 @@ def test_functions_without_results():
     assert not verdict and verdict.status == "nothing to judge" and "returns no array" in str(verdict)
 
 
+@pytest.mark.parametrize("name", ["int4", "uint4", "int2", "uint2"])
+def test_integers_below_a_byte(name):
+    narrow = getattr(jnp, name)
+    x = jnp.arange(-2 if name.startswith("int") else 0, 2).astype(narrow)
+    assert assay.check(lambda v: (v, v.astype(jnp.int32) * 3, v + v), x)
+
+
 def test_bfloat16_and_narrow_types():
     x = jnp.linspace(-2, 2, 33).astype(jnp.bfloat16)
     assert assay.check(lambda v: (v * v, v.astype(jnp.float8_e4m3fn), v > 0), x)

@@ -141,9 +141,15 @@ absl::StatusOr<Value> ApplyCustomCall(Interpreter& interpreter, const OpContext&
     return typed ? ApplyTypedCall(interpreter, op, *known)
                  : ApplyLegacyCall(interpreter, op, *known);
   }
-  return MakeError(ErrorClass::kUnsupported,
-                   StrCat(op.instruction.name(), ": the oracle knows no custom call \"", Target(op),
-                          "\"; register a function for it"));
+  const bool is_for_partitioner = Target(op).find("xla.sdy.") == 0;
+  return MakeError(
+      ErrorClass::kUnsupported,
+      StrCat(op.instruction.name(), ": the oracle knows no custom call \"", Target(op), "\"; ",
+             is_for_partitioner
+                 ? "the program has parts that are written for one device (shard_map): check what "
+                   "the partitioner makes of it, which a dump has after spmd-partitioning or after "
+                   "optimizations"
+                 : "register a function for it"));
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include "tools/assay/failure_options.h"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
+#include "conformance/recorded_result.h"
 #include "fuzz/blame/requests.h"
 #include "fuzz/generator/generate.h"
 #include "fuzz/generator/input_sets.h"
@@ -38,6 +40,22 @@ absl::StatusOr<std::vector<Literal>> InputsOfAll(CaseArrays arrays) {
   return std::move(arrays.arguments);
 }
 
+// Of several recorded runs of a module the first whose result is wrong; "": there is none.
+std::string WrongRun(const FailureOptions& options) {
+  if (!options.inputs.inputs.empty() || options.inputs.random_given) return "";
+  const absl::StatusOr<std::vector<CaseFile>> cases = FindCases(options.path);
+  const bool is_one_module =
+      cases.ok() && cases->size() > 1 && cases->front().module_path == cases->back().module_path;
+  if (!is_one_module) return "";
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  for (const CaseFile& file : *cases) {
+    const std::optional<Outcome> recorded =
+        JudgeRecorded(file, *oracle, Profile::Xla(), kTriageLimits);
+    if (recorded.has_value() && recorded->kind == Outcome::kWrong) return file.arrays_path;
+  }
+  return "";
+}
+
 }  // namespace
 
 absl::StatusOr<ReadCase> ReadFailure(const FailureOptions& options) {
@@ -48,7 +66,9 @@ absl::StatusOr<ReadCase> ReadFailure(const FailureOptions& options) {
     return read;
   }
   if (!options.path.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, options.inputs));
+    InputOptions inputs = options.inputs;
+    if (const std::string run = WrongRun(options); !run.empty()) inputs.inputs = run;
+    ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, inputs));
     finding.module_text = WriteModule(*loaded.module);
     ASSAY_ASSIGN_OR_RETURN(finding.inputs, InputsOfAll(std::move(loaded.arrays)));
     read.file = std::move(loaded.file);

@@ -94,8 +94,11 @@ def _folder(keep):
 
 
 def _raw(array):
-    """As Assay reads it: types that numpy itself does not have are unsigned integers of their width."""
+    """As Assay reads it: integers below a byte are those of a byte, and other types that numpy itself does not have are
+    unsigned integers of their width."""
     array = numpy.asarray(array)
     if array.dtype.kind in "?biufc" and array.dtype.isbuiltin == 1:
         return array
+    if array.dtype.name.startswith(("int", "uint")):
+        return array.astype(numpy.int8 if array.dtype.name.startswith("int") else numpy.uint8)
     return array.view({1: numpy.uint8, 2: numpy.uint16}[array.dtype.itemsize])

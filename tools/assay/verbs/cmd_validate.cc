@@ -1,10 +1,14 @@
 // assay validate: the states of a module between passes, each judged by what the one before allows.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <map>
 #include <memory>
+#include <thread>
 
 #include "absl/strings/str_split.h"
-#include "conformance/dumps/diff.h"
-#include "conformance/dumps/validate.h"
+#include "conformance/dumps/validate_run.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
 #include "reports/html.h"
@@ -12,6 +16,7 @@
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/process/interrupt.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -21,7 +26,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostDiffLines = 40;
+constexpr size_t kMostShownLines = 40;
 constexpr StepVerdict::Kind kKinds[] = {StepVerdict::kPassed, StepVerdict::kFailed,
                                         StepVerdict::kInconclusive, StepVerdict::kNotJudged,
                                         StepVerdict::kUnchanged};
@@ -29,9 +34,17 @@ constexpr StepVerdict::Kind kKinds[] = {StepVerdict::kPassed, StepVerdict::kFail
 struct Options {
   std::string folder, inputs, filter, profile = "xla", page;
   uint64_t seed = 1;
+  int jobs = 0;
+  double seconds = 0;  // 0: no limit
   bool all = false, json = false;
   LimitOptions limits;
+
+  int Jobs() const {
+    return jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
+  }
 };
+// A step is evaluated several times, each of which may take the limit of time.
+constexpr double kStepsOfTimeout = 4;
 
 Style StyleOf(StepVerdict::Kind kind) {
   switch (kind) {
@@ -53,6 +66,15 @@ std::string Tally(Counts& counts) {
   for (StepVerdict::Kind kind : kKinds)
     StrAppend(&text, text.empty() ? "" : ", ", counts[kind], " ", Name(kind));
   return text;
+}
+
+// The first lines of a diff, and how many were left out.
+std::string FirstLines(const std::string& text, int64_t most) {
+  size_t end = 0;
+  for (int64_t line = 0; line < most && end < text.size(); ++line)
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  const auto left = std::count(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), '\n');
+  return left == 0 ? text : StrCat(text.substr(0, end), "... ", left, " more lines\n");
 }
 
 nlohmann::json ToJson(const std::string& module, const DumpStep& step) {
@@ -78,12 +100,9 @@ nlohmann::json ToJson(const std::string& module, const DumpStep& step) {
   json["source"] = verdict.source;
   json["stretch"] = verdict.stretch;
   json["failure"] = verdict.failure;
-  if (step.module_after != nullptr)
-    json["diff"] = DiffOf(step.module_before, *step.module_after, kMostDiffLines);
+  if (!step.diff.empty()) json["diff"] = FirstLines(step.diff, kMostShownLines);
   return json;
 }
-
-constexpr size_t kMostLinesOfPage = 2000;
 
 std::string Card(std::string_view title, const std::string& body) {
   return StrCat("<section class=\"card\"><h2>", EscapeHtml(title), "</h2>\n", body, "</section>\n");
@@ -134,10 +153,7 @@ std::string ValidatePage(const std::string& module, const DumpStep& step,
       EscapeHtml(StrCat(TitleOf(step.after), ": ", step.verdict.reason)), "</p></header><main>\n");
   html += Card("Where", Facts(step));
   html += Card("What is allowed, and what came", Pre(step.verdict.failure));
-  if (step.module_after != nullptr) {
-    html += Card("What the pass changed",
-                 DiffHtml(DiffOf(step.module_before, *step.module_after, kMostLinesOfPage)));
-  }
+  if (!step.diff.empty()) html += Card("What the pass changed", DiffHtml(step.diff));
   html += Card("Again", Pre(command));
   return html + "</main></body></html>\n";
 }
@@ -156,7 +172,6 @@ class Telling {
   void Tell(const DumpStep& step) {
     ++counts_[step.verdict.kind];
     ++of_module_[step.verdict.kind];
-    progress_.Show(StrCat(module_->name, ": ", TitleOf(step.after)));
     if (step.verdict.kind == StepVerdict::kFailed && !options_.page.empty() && page_.empty())
       page_ = ValidatePage(module_->name, step, CommandLine());
     if (options_.json) {
@@ -186,13 +201,27 @@ class Telling {
     if (!options_.json && !of_module_.empty()) Print(StrCat("  ", Tally(of_module_)));
   }
 
-  absl::StatusOr<int> Finish(int64_t modules, double seconds) {
+  // A line that changes on a terminal; in a log one of its own now and then.
+  void Progress(int64_t done, int64_t total) {
+    const std::string text =
+        StrCat(done, " of ", total, " states",
+               module_ == nullptr ? "" : StrCat(", telling of ", module_->name));
+    progress_.Show(text);
+    constexpr double kBetweenLines = 10;
+    if (isatty(STDERR_FILENO) != 0 || Now() - last_line_ < kBetweenLines) return;
+    last_line_ = Now();
+    std::fprintf(stderr, "validating: %s\n", text.c_str());
+  }
+
+  absl::StatusOr<int> Finish(int64_t modules, double seconds, const ValidateRunEnd& end) {
     if (!page_.empty()) ASSAY_RETURN_IF_ERROR(WriteFile(options_.page, page_));
     if (options_.json) {
       nlohmann::json line{{"type", "summary"},
                           {"verb", "validate"},
                           {"modules", modules},
                           {"unreadable", unreadable_},
+                          {"states", end.states},
+                          {"not_followed", NotFollowed(end)},
                           {"profile", options_.profile},
                           {"seed", options_.seed},
                           {"page", page_.empty() ? "" : options_.page},
@@ -207,6 +236,11 @@ class Telling {
                    unreadable_ == 0 ? "" : StrCat(", ", unreadable_, " unreadable"), "; steps:"));
       Print(Tally(counts_));
     }
+    if (end.interrupted || end.out_of_time) {
+      PrintError(StrCat(end.interrupted ? "interrupted" : "the time was up (--time)", ": ",
+                        NotFollowed(end), " of ", end.states, " states not looked at"));
+    }
+    if (end.interrupted) return kExitInterrupted;
     if (counts_[StepVerdict::kFailed] > 0) return kExitFailure;
     const int64_t judged = counts_[StepVerdict::kPassed] + counts_[StepVerdict::kUnchanged] +
                            counts_[StepVerdict::kInconclusive];
@@ -214,6 +248,11 @@ class Telling {
   }
 
  private:
+  static int64_t NotFollowed(const ValidateRunEnd& end) {
+    const bool is_early = end.interrupted || end.out_of_time;
+    return is_early ? std::max<int64_t>(end.states - end.followed, 0) : 0;
+  }
+
   void TellPeople(const DumpStep& step) {
     const StepVerdict& verdict = step.verdict;
     const bool is_quiet =
@@ -244,8 +283,7 @@ class Telling {
     if (!verdict.source.empty()) StrAppend(&what, " at ", verdict.source);
     Print(what);
     Print(verdict.failure);
-    if (step.module_after != nullptr)
-      Print(DiffOf(step.module_before, *step.module_after, kMostDiffLines));
+    if (!step.diff.empty()) Print(FirstLines(step.diff, kMostShownLines));
   }
 
   const Options& options_;
@@ -255,7 +293,23 @@ class Telling {
   int64_t unreadable_ = 0;
   std::string page_;
   ProgressLine progress_;
+  double last_line_ = Now();
 };
+
+// Where the inputs come from, for the first line.
+std::string InputsOf(const Options& options, const std::vector<DumpedModule>& modules) {
+  if (!options.inputs.empty()) return StrCat("inputs of ", options.inputs);
+  const auto recorded = std::count_if(modules.begin(), modules.end(), [](const DumpedModule& each) {
+    return !each.recorded.empty();
+  });
+  const auto drawn = static_cast<int64_t>(modules.size()) - recorded;
+  if (modules.size() == 1 && recorded == 1)
+    return StrCat("inputs recorded in ", modules.front().recorded.front());
+  std::string text = "inputs";
+  if (recorded > 0) StrAppend(&text, " recorded for ", Count(recorded, "module"));
+  if (drawn > 0) StrAppend(&text, recorded > 0 ? "," : "", " drawn, seed ", options.seed);
+  return text;
+}
 
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<DumpedModule> dumps, FindDumps(options.folder));
@@ -265,26 +319,33 @@ absl::StatusOr<int> Run(const Options& options) {
   validate.limits = options.limits.Get();
   validate.inputs = options.inputs;
   validate.seed = options.seed;
-  const double start = Now();
-  const std::unique_ptr<Oracle> oracle = MakeOracle();
-  Telling telling(options);
-  int64_t followed = 0;
-  for (const DumpedModule& dumped : dumps) {
-    if (dumped.name.find(options.filter) == std::string::npos) continue;
-    ++followed;
-    telling.Begin(dumped);
-    const absl::Status status =
-        ValidateDump(dumped, *oracle, validate, [&](const DumpStep& step) { telling.Tell(step); });
-    // Inputs that were named must fit; a module that cannot be read is one of many.
-    if (!status.ok() && !options.inputs.empty()) return status;
-    if (!status.ok()) telling.Excuse(status);
-    telling.End();
-  }
-  if (followed == 0) {
+  std::vector<DumpedModule> followed;
+  for (const DumpedModule& dumped : dumps)
+    if (dumped.name.find(options.filter) != std::string::npos) followed.push_back(dumped);
+  if (followed.empty()) {
     return absl::NotFoundError(
         StrCat("no module's name in ", options.folder, " contains '", options.filter, "'"));
   }
-  return telling.Finish(followed, Now() - start);
+  ValidateRunOptions run{validate, options.Jobs(), options.seconds,
+                         kStepsOfTimeout * validate.limits.seconds};
+  if (!options.json) Print(InputsOf(options, followed));
+  const double start = Now();
+  Telling telling(options);
+  absl::Status unfit;
+  ValidateListener listener;
+  listener.begin = [&](const DumpedModule& dumped) { telling.Begin(dumped); };
+  listener.tell = [&](const DumpStep& step) { telling.Tell(step); };
+  listener.excuse = [&](const absl::Status& status) {
+    unfit.Update(status);
+    telling.Excuse(status);
+  };
+  listener.end = [&] { telling.End(); };
+  listener.progress = [&](int64_t done, int64_t total) { telling.Progress(done, total); };
+  const InterruptGuard guard;
+  const ValidateRunEnd end = ValidateDumps(followed, [] { return MakeOracle(); }, run, listener);
+  // Inputs that were named must fit; a module that cannot be read is one of many.
+  if (!unfit.ok() && !options.inputs.empty()) return unfit;
+  return telling.Finish(static_cast<int64_t>(followed.size()), Now() - start, end);
 }
 
 }  // namespace
@@ -300,6 +361,9 @@ void DeclareValidate(OptionList& line, VerbAction& action) {
   line.Add("--seed", options->seed, "Of the inputs that are drawn").ShowDefault();
   AddProfileOption(line, options->profile, "By which passes are judged").ShowDefault();
   line.Add("--page", options->page, "Write an HTML page of the first step that fails");
+  line.Add("--jobs", options->jobs, "Processes (default: one per core)").Positive();
+  line.AddDuration("--time", options->seconds,
+                   "Of the whole run, after which what was judged is shown; 0: no limit");
   line.AddFlag("--all", options->all,
                "A line for every step, not only for those that did not pass");
   line.AddFlag("--json", options->json, "One JSON object per step, then a summary");
