@@ -185,6 +185,24 @@ def test_program_that_is_not_there():
         assay.check(jnp.sin, jnp.zeros(2), program="/nonexistent/assay")
 
 
+def test_a_program_that_takes_too_long_leaves_the_verdict_open(monkeypatch):
+    from assay import _program
+
+    right = _program.run_json
+
+    def slow(program, arguments, timeout):
+        if "xla" in arguments[arguments.index("--backend") + 1]:
+            raise _program.ProgramTimeout("late")
+        return right(program, arguments, timeout)
+
+    monkeypatch.setattr(_program, "run_json", slow)
+    verdict = assay.check(lambda x: jnp.sum(jnp.sin(x * 1e6)), jnp.arange(1000.0), cut="all")
+    assert "no verdict by cuts within 600 s" in str(verdict)
+    monkeypatch.setattr(_program, "run_json", lambda *_: (_ for _ in ()).throw(_program.ProgramTimeout("late")))
+    verdict = assay.check(jnp.sin, jnp.zeros(2), timeout=5)
+    assert verdict.status == "inconclusive" and "no verdict within 5 s" in str(verdict)
+
+
 def test_fixture(assay_check):
     assay_check(jnp.cumsum, jnp.arange(5))
 

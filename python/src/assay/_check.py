@@ -34,6 +34,7 @@ def check(
     says). Without one it is that of the platform.
     cut: "auto" judges by cuts when the plain verdict is inconclusive, "all" always, "off" never. Cuts need XLA:CPU.
     keep: a folder in which module, inputs and results are left.
+    timeout: seconds that the program may take, and once more to judge by cuts; what stays open then is inconclusive.
     Returns a Verdict, which is true if everything passed. Raises ProgramError if the program is missing or refuses.
     """
     _require("profile", profile, (None, "xla", "xla-gpu", "strict", "xla@2026-09", "xla-gpu@2026-09"))
@@ -47,16 +48,25 @@ def check(
         path.write_bytes(lowered.module)
         numpy.savez(folder / f"{name}.npz", **{key: _raw(array) for key, array in lowered.arrays().items()})
         options = ["--profile", profile, "--no-db"]
-        records = _program.run_json(found, ["check", str(path), "--backend", "none", *options], timeout)
-        if _wants_cuts(records, cut, lowered.platform):
+        late = ""
+        try:
+            records = _program.run_json(found, ["check", str(path), "--backend", "none", *options], timeout)
+        except _program.ProgramTimeout:
+            records, late = [{"type": "module", "status": "inconclusive"}], f"no verdict within {timeout} s; raise timeout="
+        if not late and _wants_cuts(records, cut, lowered.platform):
             backend = "xla" if lowered.devices == 1 else f"jax:devices={lowered.devices}"
             judged = ["--backend", backend, "--python", sys.executable, "--cut", cut]
-            by_cuts = _program.run_json(found, ["check", str(path), *judged, *options], timeout)
+            try:
+                by_cuts = _program.run_json(found, ["check", str(path), *judged, *options], timeout)
+            except _program.ProgramTimeout:
+                by_cuts, late = records, f"no verdict by cuts within {timeout} s; raise timeout="
             # What cannot be run once more has been judged as far as it can be.
             if not any(record.get("status") == "unsupported" for record in by_cuts):
                 records = by_cuts
         kept = folder if keep is not None else None
         verdict = Verdict.from_records(records, name, profile, lowered.compiler, kept)
+    if late:
+        verdict = dataclasses.replace(verdict, detail="\n".join(filter(None, [verdict.detail, late])))
     if not lowered.outputs:
         verdict = dataclasses.replace(verdict, detail="the function returns no array")
     return verdict

@@ -10,6 +10,10 @@ class ProgramError(RuntimeError):
     """The program `assay` was not found, or it refused what it was given."""
 
 
+class ProgramTimeout(ProgramError):
+    """The program `assay` did not end within the time that it was given."""
+
+
 _REMEDY = (
     "Build it in the repository of Assay with `tools/quickstart`, then put build/release/bin on the PATH, "
     "set ASSAY_PROGRAM to the file, or give check(..., program=FILE)."
@@ -41,7 +45,7 @@ def run_json(program, arguments, timeout):
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout)
     except subprocess.TimeoutExpired as error:
-        raise ProgramError(f"{' '.join(command)} did not end within {timeout} s; raise timeout=") from error
+        raise ProgramTimeout(f"{' '.join(command)} did not end within {timeout} s; raise timeout=") from error
     except OSError as error:
         raise ProgramError(f"{program} cannot be run: {error}. {_REMEDY}") from error
     objects = []
