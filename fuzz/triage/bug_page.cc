@@ -2,6 +2,8 @@
 #include "fuzz/triage/bug_page.h"
 
 #include <algorithm>
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -29,10 +31,29 @@ using Json = nlohmann::json;
 constexpr int64_t kMaxFindingBytes = int64_t{64} << 20;
 constexpr int64_t kShownInput = 64;  // elements of an input on the page
 
-// Assay is not needed to see a bug of XLA.
+// Assay is not needed to see a bug of XLA. What dies, dies in a process of its own, which ends with
+// 10 where the bug is there, and with 12 where it has said what else is in the way.
 constexpr char kJaxScript[] =
-    R"py("""Shows the bug with jax alone, and exits with 1 while it is there: python repro.py"""
-import importlib.util, os, sys
+    R"py("""Shows the bug with jax alone: python repro.py
+
+Exits with 1 while this bug is there, with 0 where it is not, and with 2, and why, where something else is in the way."""
+import importlib.util, os, subprocess, sys
+if "--run" not in sys.argv:
+    try:
+        run = subprocess.run([sys.executable, os.path.abspath(__file__), "--run"], stderr=subprocess.PIPE, text=True, errors="replace", timeout=300)
+    except subprocess.TimeoutExpired:
+        print("no end within 300 seconds")
+        sys.exit(1 if KIND == "timeout" else 2)
+    last = (run.stderr.strip().splitlines() or ["without a word"])[-1]
+    sys.stderr.write(run.stderr)
+    if run.returncode in (0, 10, 12):
+        sys.exit({0: 0, 10: 1, 12: 2}[run.returncode])
+    if KIND in ("compile crash", "run crash", "rejected", "out of memory"):
+        if WORDS in run.stderr if WORDS else run.returncode < 0 and SIGNAL in (0, -run.returncode):
+            print("it is there:", WORDS or last)
+            sys.exit(1)
+    print(f"something else: it ended with status {run.returncode}: {last}", file=sys.stderr)
+    sys.exit(2)
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax, jaxlib, ml_dtypes, numpy
 jax.config.update("jax_enable_x64", True)
@@ -47,15 +68,33 @@ options.env_option_overrides = FLAGS
 devices = [xla.DeviceList(tuple(client.local_devices()[:1]))] if hasattr(client, "compile_and_load") else []
 program = (client.compile_and_load if devices else client.compile)(module, *devices, options)
 inputs = [arrays[f"in{i}"].astype(t) if "int" in t else arrays[f"in{i}"].view(t) for i, t in enumerate(TYPES)]
-outputs = program.execute_sharded([jax.device_put(x) for x in inputs]).disassemble_into_single_device_arrays()
+def outputs():
+    results = program.execute_sharded([jax.device_put(x) for x in inputs]).disassemble_into_single_device_arrays()
+    return [numpy.asarray(x[0]) for x in results]
 )py";
 constexpr char kShowElement[] =
-    R"py(got = numpy.asarray(outputs[OUTPUT][0]).reshape(-1)[ELEMENT]
+    R"py(got = outputs()[OUTPUT].reshape(-1)[ELEMENT]
 print(f"jaxlib {jaxlib.__version__}: element ELEMENT of output OUTPUT is {got}; right:", RIGHT)
-sys.exit(WRONG)
+sys.stdout.flush()
+if WRONG:
+    sys.exit(10)
+if ALLOWED:
+    sys.exit(0)
+print("something else: that is wrong, too, but it is not what was seen", file=sys.stderr)
+sys.exit(12)
+)py";
+constexpr char kShowDifferences[] =
+    R"py(seen = {tuple(x.tobytes() for x in outputs()) for _ in range(50)}
+print(f"jaxlib {jaxlib.__version__}: {len(seen)} different answers in 50 runs")
+sys.stdout.flush()
+sys.exit(10 if len(seen) > 1 else 0)
 )py";
 constexpr char kShowOutputs[] =
-    R"py(print(f"jaxlib {jaxlib.__version__} has run it:", [numpy.asarray(x[0]).tolist() for x in outputs])
+    R"py(print(f"jaxlib {jaxlib.__version__} has run it:", [x.tolist() for x in outputs()])
+sys.stdout.flush()
+if KIND == "wrong value":
+    print("something else: nobody noted which element is wrong; README.md has the judgement", file=sys.stderr)
+    sys.exit(12)
 )py";
 
 // The name of a type in numpy and ml_dtypes; an .npz file holds those of the latter as integers.
@@ -78,6 +117,11 @@ absl::Status WriteText(const fs::path& path, const std::string& text, bool execu
                     fs::perm_options::add, ignored);
   }
   return absl::OkStatus();
+}
+
+// As it stands in repro.hlo, on the page and on the terminal.
+std::string ProgramText(const BugPage& page) {
+  return SpellNegativeZeros(page.finding.module_text);
 }
 
 std::string DefectName(const Finding& finding) {
@@ -213,8 +257,39 @@ std::string ReplayCommand(const BugPage& page, const std::string& folder) {
   return StrCat(page.program, " replay ", folder);
 }
 
+// The number of the signal that a judgement says the compiler died of; 0: of none, or nobody knows.
+int SignalOfDeath(const std::string& judgement) {
+  const std::string word = "died of SIG";
+  const size_t at = judgement.find(word);
+  if (at == std::string::npos) return 0;
+  std::string name = judgement.substr(at + word.size());
+  name.resize(
+      std::min(name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"), name.size()));
+  for (int signal = 1; signal < NSIG; ++signal) {
+    const char* known = sigabbrev_np(signal);
+    if (known != nullptr && name == known) return signal;
+  }
+  return 0;
+}
+
+// What of a compiler's last words tells this death from others: the check that failed, or the
+// error that it reported. "": it died without any.
+std::string WordsOfDeath(const BugPage& page) {
+  constexpr size_t kMostWords = 120;
+  std::string words = FatalMessage(page.finding.judgement);
+  for (const char* before : {"Check failed: ", "RET_CHECK failure ", "what(): ", "INTERNAL: ",
+                             "INVALID_ARGUMENT: ", "UNKNOWN: ", "FAILED_PRECONDITION: ",
+                             "RESOURCE_EXHAUSTED: ", "NOT_FOUND: ", "UNIMPLEMENTED: "}) {
+    if (words.empty()) words = InJudgement(page, before);
+  }
+  return words.substr(0, kMostWords);
+}
+
 std::string JaxScript(const BugPage& page) {
-  std::string script = StrCat(kJaxScript, page.wrong.output >= 0 ? kShowElement : kShowOutputs);
+  const bool is_nondeterministic = page.finding.kind == Outcome::kNondeterministic;
+  std::string script = StrCat(kJaxScript, page.wrong.output >= 0 ? kShowElement
+                                          : is_nondeterministic  ? kShowDifferences
+                                                                 : kShowOutputs);
   std::vector<std::string> types;
   for (const Literal& input : page.finding.inputs) types.push_back(NumpyName(input.element_type()));
   Json flags = Json::array();
@@ -226,14 +301,21 @@ std::string JaxScript(const BugPage& page) {
                            : is_number ? Json(number)
                                        : Json(value)});
   }
+  const auto quoted = [](const std::string& text) {
+    return Json(text).dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+  };
   const auto python = [](const Json& json) {
     return absl::StrReplaceAll(json.dump(), {{"true", "True"}, {"false", "False"}});
   };
   return absl::StrReplaceAll(script, {{"FLAGS", python(flags)},
                                       {"TYPES", python(types)},
+                                      {"KIND", quoted(std::string(Name(page.finding.kind)))},
+                                      {"WORDS", quoted(WordsOfDeath(page))},
+                                      {"SIGNAL", StrCat(SignalOfDeath(page.finding.judgement))},
                                       {"OUTPUT", StrCat(page.wrong.output)},
                                       {"ELEMENT", StrCat(page.wrong.element)},
-                                      {"RIGHT", Json(InJudgement(page, "allowed ")).dump()},
+                                      {"RIGHT", quoted(InJudgement(page, "allowed "))},
+                                      {"ALLOWED", page.wrong.allowed},
                                       {"WRONG", page.wrong.test}});
 }
 
@@ -272,6 +354,7 @@ table{border-collapse:collapse;width:100%}td{border-top:1px solid var(--line);pa
 pre{background:var(--box);border:1px solid var(--line);border-radius:8px;font:13px/1.5 ui-monospace,monospace;margin:0;overflow-x:auto;padding:.8rem 1rem}
 pre .add,pre .del{display:block;margin:0 -1rem;padding:0 1rem}.add{background:var(--add)}.del{background:var(--del)}
 .two{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(18rem,1fr))}.bad{color:var(--bad)}.good{color:var(--good)}.dim{color:var(--dim)}
+@media(max-width:40rem){body{padding:1.5rem .9rem 3rem}table,tbody,tr,td{display:block}td:first-child{border-top:1px solid var(--line);padding:.5rem 0 0;white-space:normal;width:auto}td{border-top:0;padding:0 0 .5rem}}
 @media print{body{max-width:none;padding:0}}
 )css";
 
@@ -338,7 +421,7 @@ std::vector<std::string> DiffLines(const std::string& before, const std::string&
 std::string BugMarkdown(const BugPage& page) {
   std::string text = StrCat("# ", page.result.title, "\n\n");
   for (const auto& [what, value] : Facts(page)) StrAppend(&text, "- **", what, ":** ", value, "\n");
-  StrAppend(&text, "\n## Program\n\n```\n", page.finding.module_text, "```\n");
+  StrAppend(&text, "\n## Program\n\n```\n", ProgramText(page), "```\n");
   std::vector<std::string> inputs = InputTexts(page.finding);
   if (!inputs.empty()) {
     text += "\nInputs (`repro.npz`):\n\n```\n";
@@ -375,7 +458,7 @@ std::string BugHtml(const BugPage& page) {
     StrAppend(&html, "<tr><td>", EscapeHtml(what), "</td><td>", EscapeHtml(value), "</td></tr>\n");
   }
   html += "</table>\n";
-  Section(html, "Program", Pre(page.finding.module_text));
+  Section(html, "Program", Pre(ProgramText(page)));
   std::string inputs;
   std::vector<std::string> texts = InputTexts(page.finding);
   for (size_t i = 0; i < texts.size(); ++i) StrAppend(&inputs, "in", i, " = ", texts[i], "\n");
@@ -416,7 +499,7 @@ absl::Status WriteBugPage(const BugPage& page, const std::string& folder) {
     std::string text;
     bool executable = false;
   };
-  std::vector<File> files = {{"repro.hlo", SpellNegativeZeros(page.finding.module_text)},
+  std::vector<File> files = {{"repro.hlo", ProgramText(page)},
                              {"original.hlo", page.original_text},
                              {"README.md", BugMarkdown(page)},
                              {"repro.sh", shell, true},

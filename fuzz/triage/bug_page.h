@@ -11,14 +11,9 @@
 #include "fuzz/blame/pass_blame.h"
 #include "fuzz/finding.h"
 #include "fuzz/opinions/second_opinion.h"
+#include "fuzz/triage/wrong_element.h"
 
 namespace assay {
-
-// The first element of the answer that is wrong.
-struct WrongElement {
-  int64_t output = -1, element = 0;  // of the leaves, row-major; -1: no answer is wrong
-  std::string test;                  // Python: True of numpy's scalar `got` that was seen
-};
 
 struct BugPage {
   Finding finding;  // reduced: module_text and inputs are those of repro.hlo

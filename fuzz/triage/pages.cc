@@ -28,9 +28,15 @@ int64_t NumberIn(const nlohmann::json& object, const char* field, int64_t absent
   return at != object.end() && at->is_number_integer() ? at->get<int64_t>() : absent;
 }
 
+std::string TextIn(const nlohmann::json& object, const char* field) {
+  const auto at = object.find(field);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
 }  // namespace
 
-std::string PageFolder(const std::string& pages, const std::string& bucket) {
+std::string PageFolder(const std::string& pages, const std::string& bucket,
+                       const PageOwner& owner) {
   std::string name = bucket;
   for (char& c : name) {
     const bool is_plain =
@@ -44,7 +50,15 @@ std::string PageFolder(const std::string& pages, const std::string& bucket) {
     hash.Add(name);
     name = StrCat(name.substr(0, kMaxName), "-", absl::StrFormat("%08x", hash.Finish() >> 32));
   }
-  return (fs::path(pages) / name).string();
+  const fs::path folder = fs::path(pages) / name;
+  const nlohmann::json there = FindingJsonOf(folder);
+  if (!there.is_object()) return folder.string();
+  const PageOwner first = {TextIn(there, "backend"), TextIn(there, "backend_version"),
+                           TextIn(there, "defect")};
+  if (first == owner) return folder.string();
+  StableHash hash;
+  for (const std::string& part : {owner.backend, owner.version, owner.defect}) hash.Add(part);
+  return StrCat(folder.string(), "-", absl::StrFormat("%08x", hash.Finish() >> 32));
 }
 
 ExistingPage ReadExistingPage(const std::string& folder) {

@@ -14,8 +14,15 @@ struct ExistingPage {
   int64_t duplicates = 0;     // findings that it stands for besides
 };
 
+// Whose bug a page shows: another release, or one with another planted defect, has pages of its
+// own.
+struct PageOwner {
+  std::string backend, version, defect;
+  bool operator==(const PageOwner&) const = default;
+};
+
 // Where the page of a bucket is, or would be.
-std::string PageFolder(const std::string& pages, const std::string& bucket);
+std::string PageFolder(const std::string& pages, const std::string& bucket, const PageOwner& owner);
 
 // Hostile-safe: what cannot be read is no page.
 ExistingPage ReadExistingPage(const std::string& folder);

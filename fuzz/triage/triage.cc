@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "fuzz/backends/remembering_backend.h"
 #include "fuzz/opinions/notable.h"
@@ -66,25 +65,6 @@ std::string Expression(const Instruction* at, int depth) {
     StrAppend(&text, i == 0 ? "" : ", ", Expression(at->operand(i), depth - 1));
   }
   return text + ")";
-}
-
-// The element of an answer, to be found again by its bits; a number of few bits has them in a byte
-// of which numpy fills the rest as it likes.
-WrongElement ElementOf(const Literal& answer, const ElementFailure& at) {
-  const std::vector<const Literal*> leaves = Leaves(answer);
-  if (at.leaf < 0 || at.leaf >= static_cast<int64_t>(leaves.size())) return {};
-  const Literal& leaf = *leaves[static_cast<size_t>(at.leaf)];
-  if (at.element < 0 || at.element >= leaf.element_count()) return {};
-  const ElementType type = leaf.element_type();
-  if (IsInteger(type) && BitWidth(type) < 8) {
-    return {at.leaf, at.element, StrCat("int(got) == ", leaf.GetInteger(at.element))};
-  }
-  const absl::Span<const uint8_t> bytes = leaf.bytes();
-  const size_t size = bytes.size() / static_cast<size_t>(leaf.element_count());
-  const absl::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const std::string hex =
-      absl::BytesToHexString(all.substr(static_cast<size_t>(at.element) * size, size));
-  return {at.leaf, at.element, StrCat("got.tobytes().hex() == \"", hex, "\"")};
 }
 
 // The code of a negative zero is NaN in types that have none: an answer has it where a zero, or a
@@ -247,7 +227,8 @@ class Triager {
     other->seen_ = other->Check().outcome;
     if (!other->seen_.Fails(finding_.kind)) return false;
     other->Finish();
-    const ExistingPage page = ReadExistingPage(PageFolder(options_.pages, other->result_.bucket));
+    const ExistingPage page =
+        ReadExistingPage(PageFolder(options_.pages, other->result_.bucket, Owner()));
     if (page.instructions < 0 || page.instructions > other->result_.instructions) return false;
     explained_ = std::move(other);
     return true;
@@ -409,7 +390,7 @@ class Triager {
     if (noted.outcome.Fails(Outcome::kWrong)) {
       const ElementFailure &first = noted.outcome.judgement.first,
                            &worst = noted.outcome.judgement.worst;
-      page_.wrong = ElementOf(noted.answer, worst);
+      page_.wrong = ElementOf(noted.answer, worst, expectation.ok() ? &*expectation : nullptr);
       page_.difference = page_.pass_blame.note;
       if (page_.difference.empty() && expectation.ok())
         page_.difference = DifferenceOf(*expectation, noted.answer, worst);
@@ -435,9 +416,13 @@ class Triager {
     return noted.notable;
   }
 
+  PageOwner Owner() const {
+    return {finding_.backend, subject_.backend.Describe().version, finding_.options.defect};
+  }
+
   absl::Status Write() {
     if (options_.pages.empty()) return absl::OkStatus();
-    const std::string folder = PageFolder(options_.pages, result_.bucket);
+    const std::string folder = PageFolder(options_.pages, result_.bucket, Owner());
     result_.page = folder;
     page_.result = result_;
     const ExistingPage existing = ReadExistingPage(folder);

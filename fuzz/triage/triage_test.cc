@@ -1,6 +1,8 @@
 // Triage of a compiler with one known wrong rewrite.
 #include "fuzz/triage/triage.h"
 
+#include <sys/wait.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +17,8 @@
 #include "fuzz/reduce/testing/slice_of_slice.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
+#include "fuzz/triage/bug_page.h"
+#include "fuzz/triage/pages.h"
 #include "fuzz/triage/reduce_failure.h"
 #include "fuzz/triage/signature.h"
 #include "gmock/gmock.h"
@@ -159,6 +163,56 @@ TEST_F(TriageTest, ThePageRepeats) {
   EXPECT_EQ(again->page.duplicates, 1);
   EXPECT_THAT(FileText(fs::path(first->result.page) / "finding.json"),
               HasSubstr("\"duplicates\": 1"));
+}
+
+// The page of one release is not that of another, nor of one with a planted defect.
+TEST_F(TriageTest, EachReleaseHasPagesOfItsOwn) {
+  FaultyCompiler compiler;
+  absl::StatusOr<TriageReport> first =
+      Triage(MakeFinding(), *compiler.oracle, *compiler.backend, Options());
+  ASSERT_TRUE(first.ok());
+  const std::string pages = fs::path(first->result.page).parent_path().string();
+  const std::string backend = MakeFinding().backend;
+  const PageOwner owner = {backend, compiler.backend->Describe().version, ""};
+  const std::string& bucket = first->result.bucket;
+  EXPECT_EQ(PageFolder(pages, bucket, owner), first->result.page);
+  const std::string of_next = PageFolder(pages, bucket, {backend, "fake 2.0", ""});
+  EXPECT_NE(of_next, first->result.page);
+  EXPECT_EQ(PageFolder(pages, bucket, {backend, "fake 2.0", ""}), of_next);
+  EXPECT_NE(PageFolder(pages, bucket, {backend, owner.version, "{}"}), of_next);
+}
+
+// The script exits with 1 for this bug alone; a stub of jax stands for what a user may have there.
+TEST_F(TriageTest, TheScriptTellsItsBugFromOtherTrouble) {
+  fs::create_directories(folder_);
+  BugPage page;
+  page.is_jax = true;
+  page.finding.backend = "xla";
+  page.finding.module_text = "HloModule m\nENTRY e { ROOT p = s32[2] parameter(0) }\n";
+  page.finding.inputs.emplace_back(Shape::Array(ElementType::kS32, {2}));
+  const auto status_with = [&](const std::string& jax) {
+    const std::string root = (folder_ / "script").string();
+    EXPECT_TRUE(WriteBugPage(page, root).ok());
+    std::ofstream(root + "/jax.py") << jax;
+    const int status =
+        std::system(("PYTHONPATH='" + root + "' python3 '" + root + "/repro.py' 2>&1").c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  const std::string dies =
+      "import os, sys\nsys.stderr.write('F0101 a.cc:1] Check failed: x > 0\\n')\n"
+      "sys.stderr.flush()\nos.abort()\n";
+  page.finding.kind = Outcome::kWrong;
+  EXPECT_EQ(status_with("raise ImportError('no jax here')\n"), 2);
+  EXPECT_EQ(status_with(dies), 2) << "it was a wrong value that was seen";
+  page.finding.kind = Outcome::kCompileCrash;
+  page.finding.judgement =
+      "while compiling: died of SIGABRT:\nF0101 00:00:00.1 1 a.cc:1] Check failed: x > 0\n";
+  EXPECT_EQ(status_with(dies), 1);
+  EXPECT_EQ(status_with("raise ImportError('no jax here')\n"), 2);
+  EXPECT_EQ(status_with("import os\nos.abort()\n"), 2) << "it died in other words";
+  page.finding.judgement = "while running: died of SIGSEGV";
+  EXPECT_EQ(status_with("import os\nos.kill(os.getpid(), 11)\n"), 1);
+  EXPECT_EQ(status_with(dies), 2);
 }
 
 TEST_F(TriageTest, SaysWhenItDoesNotRepeat) {
