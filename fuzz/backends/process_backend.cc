@@ -4,8 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/escape.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/clause_limits.h"
@@ -25,6 +28,26 @@ RequestLimits ToRequestLimits(const Limits& limits) {
 // Answers are data from outside: every field is checked.
 absl::Status BadAnswer(std::string_view what) {
   return MakeError(ErrorClass::kRunCrash, StrCat("the worker's answer makes no sense: ", what));
+}
+
+// A compiler that lives and says that it does not do this has refused a program, not crashed,
+// whatever its worker calls it.
+absl::Status WithRefusalsClassed(const absl::Status& status, bool is_alive) {
+  const bool is_crash = !status.ok() && (ClassOf(status) == ErrorClass::kCompileCrash ||
+                                         ClassOf(status) == ErrorClass::kRunCrash);
+  if (!is_crash || !is_alive) return status;
+  const std::string text = absl::AsciiStrToLower(status.message());
+  for (const char* broken : {"check failed", "ret_check", "assertion"}) {
+    if (absl::StrContains(text, broken)) return status;
+  }
+  for (const char* refusal :
+       {"not_found:", "unimplemented", "not implemented", "notimplementederror", "not supported",
+        "unsupported", "no registered implementation", "no ffi handler", "does not support",
+        "not yet implemented", "no kernel registered", "unknown custom call"}) {
+    if (absl::StrContains(text, refusal))
+      return MakeError(ErrorClass::kUnsupported, ToStd(status.message()));
+  }
+  return status;
 }
 
 double SecondsOf(const Json& header) {
@@ -88,7 +111,7 @@ std::vector<std::string> DeviceNames(const Json& hello) {
   auto at = hello.find("devices");
   if (at != hello.end() && at->is_array()) {
     for (const Json& name : *at) {
-      if (name.is_string()) names.push_back(name.get<std::string>());
+      if (name.is_string()) names.push_back(Printable(name.get<std::string>()));
     }
   }
   if (names.empty()) names.emplace_back("cpu:0");
@@ -154,7 +177,8 @@ class ProcessBackend : public Backend {
     const Json& hello = worker_.greeting();
     auto text = [&](const char* field) {
       auto at = hello.find(field);
-      return at != hello.end() && at->is_string() ? at->get<std::string>() : std::string();
+      return at != hello.end() && at->is_string() ? Printable(at->get<std::string>())
+                                                  : std::string();
     };
     auto flag = [&](const char* field) {
       auto at = hello.find(field);
@@ -269,10 +293,10 @@ absl::Status ProcessExecutable::Load() {
     request["replicas"] = options_.devices.replicas;
     request["partitions"] = options_.devices.partitions;
   }
-  ASSAY_ASSIGN_OR_RETURN(
-      WorkerMessage answer,
-      worker.Request(request, text_, ToRequestLimits(options_.limits), ErrorClass::kCompileCrash));
-  compile_seconds_ = SecondsOf(answer.header);
+  const absl::StatusOr<WorkerMessage> answer =
+      worker.Request(request, text_, ToRequestLimits(options_.limits), ErrorClass::kCompileCrash);
+  if (!answer.ok()) return WithRefusalsClassed(answer.status(), worker.running());
+  compile_seconds_ = SecondsOf(answer->header);
   generation_ = worker.generation();
   return absl::OkStatus();
 }
@@ -295,11 +319,11 @@ absl::StatusOr<RunResult> ProcessExecutable::Run(
   }
   Json request = {{"op", "run"}, {"id", id_}, {"arrays", std::move(arrays)}};
   if (devices != 1) request["devices"] = devices;
-  ASSAY_ASSIGN_OR_RETURN(
-      WorkerMessage answer,
-      backend_.worker().Request(request, payload, ToRequestLimits(options_.limits),
-                                ErrorClass::kRunCrash));
-  ASSAY_ASSIGN_OR_RETURN(std::vector<Literal> leaves, DecodeArrays(answer.header, answer.payload));
+  const absl::StatusOr<WorkerMessage> answer = backend_.worker().Request(
+      request, payload, ToRequestLimits(options_.limits), ErrorClass::kRunCrash);
+  if (!answer.ok()) return WithRefusalsClassed(answer.status(), backend_.worker().running());
+  ASSAY_ASSIGN_OR_RETURN(std::vector<Literal> leaves,
+                         DecodeArrays(answer->header, answer->payload));
   RunResult result;
   size_t next = 0;
   for (size_t device = 0; device < devices; ++device) {
@@ -307,7 +331,7 @@ absl::StatusOr<RunResult> ProcessExecutable::Run(
     result.outputs.push_back(std::move(value));
   }
   if (next != leaves.size()) return BadAnswer("too many outputs");
-  result.seconds = SecondsOf(answer.header);
+  result.seconds = SecondsOf(answer->header);
   return result;
 }
 
@@ -349,11 +373,12 @@ absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOption
   return backend;
 }
 
-void RegisterProcess(BackendRegistry& registry) {
+void RegisterProcess(BackendRegistry& registry, double start_seconds) {
   registry.Register(
       "process", "any program that speaks the process protocol: process:COMMAND",
-      [](const std::string& command) -> absl::StatusOr<std::unique_ptr<Backend>> {
+      [start_seconds](const std::string& command) -> absl::StatusOr<std::unique_ptr<Backend>> {
         ProcessBackendOptions options;
+        options.start_seconds = start_seconds;
         options.name = StrCat("process:", command);
         options.argv = absl::StrSplit(command, ' ', absl::SkipEmpty());
         if (options.argv.empty()) {

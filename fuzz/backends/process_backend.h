@@ -42,8 +42,10 @@ std::string SpellNegativeZeros(const std::string& text);
 // again after a death. Executables of a dead worker compile again when they are run.
 absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOptions options);
 
-// "process:COMMAND": the command is split at blanks; no quoting.
-void RegisterProcess(BackendRegistry& registry);
+// "process:COMMAND": the command is split at blanks; no quoting. A worker that has not greeted after
+// `start_seconds` is given up.
+void RegisterProcess(BackendRegistry& registry,
+                     double start_seconds = ProcessBackendOptions().start_seconds);
 
 // Registers the backends of the JAX of a Python interpreter: "xla" is XLA:CPU and one device, "jax"
 // takes the options platform=cpu|cuda|tpu|PLUGIN.so (cpu) and devices=N (1) as well; "xla-opt"

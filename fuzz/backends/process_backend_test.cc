@@ -103,6 +103,48 @@ TEST(ProcessBackend, ClassesEveryWayToFailAndGoesOn) {
   }
 }
 
+// Each way not to greet is told apart, by status, signal, last words or first bytes, in words that
+// a terminal may be shown.
+TEST(ProcessBackend, SaysHowAGreetingWentWrong) {
+  struct Row {
+    const char* way;
+    std::vector<const char*> words;
+  };
+  BackendRegistry registry;
+  RegisterProcess(registry, /*start_seconds=*/1);
+  const std::string worker =
+      StrCat("process:python3 ", ASSAY_SOURCE_DIR, "/fuzz/testdata/greeting_worker.py ");
+  for (const Row& row : std::vector<Row>{
+           {"exits", {"exited with status 3", "no device here\\u001b[31m\\u0000"}},
+           {"dies", {"died of SIGABRT", "out of luck"}},
+           {"mute", {"did not greet within 1 s"}},
+           {"prints", {"no message of the protocol", "Loading", "belongs on standard error"}},
+           {"binary", {"no message of the protocol", "\\377"}},
+           {"list", {"no message of the protocol", "[]"}},
+           {"other", {"does not speak protocol 1", "u001b"}},
+           {"error", {"no licence\\u001b[2J"}}}) {
+    const absl::Status status = registry.Create(worker + row.way).status();
+    EXPECT_EQ(ClassOf(status), ErrorClass::kSickMachine) << row.way;
+    for (const char* word : row.words) {
+      EXPECT_THAT(std::string(status.message()), HasSubstr(word)) << row.way;
+    }
+    EXPECT_EQ(std::string(status.message()).find('\033'), std::string::npos) << row.way;
+  }
+  const absl::StatusOr<std::unique_ptr<Backend>> backend = registry.Create(worker + "escapes");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  EXPECT_EQ((*backend)->Describe().version, "v\\u001b[2J\\u0000");
+}
+
+// Who lives and says that it does not do this has not crashed.
+TEST(ProcessBackend, ARefusalIsNoCrash) {
+  std::unique_ptr<Backend> backend = Worker();
+  for (const char* name : {"refuse_not_found", "refuse_unimplemented", "refuse_not_supported"}) {
+    const absl::StatusOr<RunResult> run = RunNamed(*backend, name);
+    EXPECT_EQ(ClassOf(run.status()), ErrorClass::kUnsupported) << run.status();
+  }
+  EXPECT_EQ(ClassOf(RunNamed(*backend, "refuse_by_check").status()), ErrorClass::kCompileCrash);
+}
+
 // A worker dies of what it does now, whatever it said of the program before.
 TEST(ProcessBackend, DeathIsNotPutInEarlierWords) {
   std::unique_ptr<Backend> backend = Worker();

@@ -93,7 +93,7 @@ absl::Status WarmTemplate::Warm() {
     // Only asked what it takes: each worker starts its own process of it.
     if (!description.in_process) {
       portable = true;
-      probe = ProbePeer(*backend, runner_options_.generator);
+      ASSAY_ASSIGN_OR_RETURN(probe, ProbePeer(*backend, runner_options_.generator));
       if (options_.screened_percent > 0) runner_options_.screening = CheapFlags(*backend);
       backends_.push_back(std::move(backend));
       continue;

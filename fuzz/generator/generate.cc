@@ -148,6 +148,7 @@ std::vector<Instruction*> DrawOutputs(Program& program) {
 void SetRoot(Program& program) {
   std::vector<Instruction*> outputs = DrawOutputs(program);
   bool tuple = outputs.size() > 1 || program.choices().Percent(35);
+  if (!program.options().Takes(Opcode::kTuple)) tuple = false;
   Instruction* root = tuple ? program.Tuple(outputs) : outputs[0];
   program.scope().computation->set_root(root);
 }
@@ -314,11 +315,11 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
 }
 
 std::unique_ptr<Module> ProgramOf(absl::Span<const std::string_view> recipes, ElementType type,
-                                  uint64_t seed) {
-  GeneratorOptions options;
-  options.portable = true;
+                                  uint64_t seed, const GeneratorOptions& options) {
+  GeneratorOptions portable = options;
+  portable.portable = true;
   Choices choices = Choices::FromSeed(seed);
-  Program program(choices, options);
+  Program program(choices, portable);
   program.set_palette({type});
   const absl::Span<const Recipe> all = AllRecipes();
   std::vector<Instruction*> outputs;
@@ -328,13 +329,17 @@ std::unique_ptr<Module> ProgramOf(absl::Span<const std::string_view> recipes, El
     outputs.push_back(program.scope().values.back());
   }
   if (outputs.empty()) return nullptr;
-  program.scope().computation->set_root(program.Tuple(outputs));
+  // Not every compiler gives several results.
+  program.scope().computation->set_root(outputs.size() == 1 ? outputs[0] : program.Tuple(outputs));
   Prune(program.module(), {});
   return program.TakeModule();
 }
 
-Case GenerateCase(uint64_t seed, uint64_t index, const GeneratorOptions& options) {
-  Choices choices = Choices::FromSeed(MixSeeds(seed, index));
+namespace {
+
+Case GenerateOnce(uint64_t seed, uint64_t index, uint64_t draw, const GeneratorOptions& options) {
+  const uint64_t mixed = MixSeeds(seed, index);
+  Choices choices = Choices::FromSeed(draw == 0 ? mixed : MixSeeds(mixed, draw));
   if (!options.portable) return GenerateFrom(choices, options);
   // Three programs of ten are pairs. A stride without a factor in common with the number of pairs
   // keeps neighbours apart; where it begins is the seed's affair.
@@ -343,8 +348,23 @@ Case GenerateCase(uint64_t seed, uint64_t index, const GeneratorOptions& options
   GeneratorOptions counted = options;
   counted.counts_pairs = true;
   const uint64_t number = index / kOf * kPairs + index % kOf / kEvery;
-  if (index % kOf % kEvery == 0) counted.pair = MixSeeds(seed, 0) % kStarts + number * kStride;
+  const bool is_pair = index % kOf % kEvery == 0 && draw == 0;
+  if (is_pair) counted.pair = MixSeeds(seed, 0) % kStarts + number * kStride;
   return GenerateFrom(choices, counted);
+}
+
+}  // namespace
+
+// What recipes put around their op may not be taken by a compiler that is not ours, either: such a
+// program is drawn again.
+Case GenerateCase(uint64_t seed, uint64_t index, const GeneratorOptions& options) {
+  constexpr uint64_t kMostDraws = 200;
+  Case result = GenerateOnce(seed, index, 0, options);
+  if (!options.portable) return result;
+  for (uint64_t draw = 1; draw < kMostDraws && !IsTaken(*result.module, options); ++draw) {
+    result = GenerateOnce(seed, index, draw, options);
+  }
+  return result;
 }
 
 std::vector<Literal> RandomInputs(const Module& module, ValueFamily family, Choices& choices) {

@@ -39,7 +39,7 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options = {});
 // A small program of the given patterns (Recipe::name), each on fresh operands of `type` where it
 // takes that; nullptr if none of them applies alone.
 std::unique_ptr<Module> ProgramOf(absl::Span<const std::string_view> recipes, ElementType type,
-                                  uint64_t seed);
+                                  uint64_t seed, const GeneratorOptions& options = {});
 
 // New inputs for any module, in the given family: for re-checks, and for modules that were not
 // generated. Scalar integer parameters keep small values whatever the family, since most of them

@@ -37,6 +37,11 @@ constexpr std::array<ElementType, 16> kRareTypes = {
 constexpr int64_t kMostConstantElements = 512;  // they cost text
 constexpr int64_t kMostParameters = 10;
 
+// Compilers that are not ours are asked; ours has them all.
+bool TakesConstants(const GeneratorOptions& options) {
+  return !options.portable || options.Takes(Opcode::kConstant);
+}
+
 }  // namespace
 
 absl::Span<const ElementType> ComputedTypes() { return kComputedTypes; }
@@ -63,6 +68,21 @@ void ExcludeUnsupported(const std::function<Capability(Opcode, ElementType)>& ca
     if (IsArrayType(type) && capability(Opcode::kCopy, type) != Capability::kSupported)
       options.excluded_types.set(static_cast<size_t>(i));
   }
+}
+
+bool IsTaken(const Module& module, const GeneratorOptions& options) {
+  if (options.excluded_ops.none() && options.excluded_types.none()) return true;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      if (!options.Takes(at->opcode())) return false;
+      bool is_taken = true;
+      ForEachLeaf(at->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+        if (leaf.IsArray() && !options.Takes(leaf.element_type())) is_taken = false;
+      });
+      if (!is_taken) return false;
+    }
+  }
+  return true;
 }
 
 std::vector<std::string> GeneratorOptions::ExcludedOps() const {
@@ -139,7 +159,12 @@ ElementType Program::DrawType(TypeMask mask) {
       if (Matches(mask, type) && Takes(type)) fitting.push_back(type);
     }
   }
-  return fitting.empty() ? ElementType::kS32 : choices_.Pick(fitting);
+  if (!fitting.empty()) return choices_.Pick(fitting);
+  // Whoever takes none of them gets no such program (GenerateCase); it is legal all the same.
+  for (ElementType type : kComputedTypes) {
+    if (Matches(mask, type)) return type;
+  }
+  return ElementType::kS32;
 }
 
 ElementType Program::DrawIndexType() {
@@ -260,10 +285,13 @@ Instruction* Program::OperandOf(ElementType type, absl::Span<const int64_t> dime
 }
 
 Instruction* Program::Fresh(const Shape& shape, int splat_weight) {
-  bool iota_fits = shape.rank() > 0 && !IsPred(shape.element_type());
+  bool iota_fits =
+      shape.rank() > 0 && !IsPred(shape.element_type()) && options_.Takes(Opcode::kIota);
   bool parameter_fits = scope_->entry && parameters_ < kMostParameters;
-  switch (choices_.Weighted(
-      {parameter_fits ? 66 : 0, 18, iota_fits ? 10 : 0, shape.rank() > 0 ? splat_weight : 0})) {
+  bool splat_fits = shape.rank() > 0 && options_.Takes(Opcode::kBroadcast);
+  bool constant_fits = TakesConstants(options_) || !parameter_fits;
+  switch (choices_.Weighted({parameter_fits ? 66 : 0, constant_fits ? 18 : 0, iota_fits ? 10 : 0,
+                             splat_fits ? splat_weight : 0})) {
     case 0:
       if (WantsConstant(shape)) return Constant(LiteralOfFamily(shape, DrawFamily(), choices_));
       return Parameter(shape);
@@ -284,8 +312,8 @@ Instruction* Program::Fresh(const Shape& shape, int splat_weight) {
 }
 
 bool Program::WantsConstant(const Shape& shape) {
-  return constant_percent_ > 0 && shape.ElementCount() <= kMostConstantElements &&
-         choices_.Percent(constant_percent_);
+  return constant_percent_ > 0 && TakesConstants(options_) &&
+         shape.ElementCount() <= kMostConstantElements && choices_.Percent(constant_percent_);
 }
 
 Instruction* Program::KnownScalar(ElementType type, int64_t value) {

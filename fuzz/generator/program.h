@@ -49,6 +49,9 @@ struct GeneratorOptions {
 void ExcludeUnsupported(const std::function<Capability(Opcode, ElementType)>& capability,
                         GeneratorOptions& options);
 
+// True if the options exclude no op and no type of the module.
+bool IsTaken(const Module& module, const GeneratorOptions& options);
+
 // The computed element types in a fixed order.
 absl::Span<const ElementType> ComputedTypes();
 // The types that few ops are tried on: complex numbers, integers below a byte, floats of 4 and 8

@@ -41,9 +41,23 @@ enum class Answer : uint8_t { kTaken, kUnsupported, kRejected, kOther };
 struct Question {
   std::unique_ptr<Module> module;
   ElementType type;
-  const Recipe* recipe = nullptr;  // nullptr: about the type alone
+  Opcode opcode;
+  const Recipe* recipe = nullptr;  // nullptr: about the op on the type, and nothing else
   Answer answer = Answer::kTaken;
+
+  bool IsRefused() const { return answer == Answer::kUnsupported || answer == Answer::kRejected; }
 };
+
+// The ops that all programs are made of, and those that a compiler of few ops may have. In the
+// order in which a type is tried on them.
+constexpr Opcode kPlainOps[] = {
+    Opcode::kReverse,     Opcode::kCopy,    Opcode::kAdd,       Opcode::kMultiply,
+    Opcode::kNegate,      Opcode::kDot,     Opcode::kMaximum,   Opcode::kAnd,
+    Opcode::kSubtract,    Opcode::kDivide,  Opcode::kTanh,      Opcode::kExponential,
+    Opcode::kNot,         Opcode::kReshape, Opcode::kBroadcast, Opcode::kTranspose,
+    Opcode::kConcatenate, Opcode::kSlice,   Opcode::kPad,       Opcode::kSelect,
+    Opcode::kCompare,     Opcode::kConvert, Opcode::kConstant,  Opcode::kIota,
+    Opcode::kTuple};
 
 constexpr ElementType kAskedTypes[] = {
     ElementType::kF32, ElementType::kF64,  ElementType::kF16, ElementType::kBF16,
@@ -58,10 +72,11 @@ class Asker {
     compile_.flags = std::move(flags);
   }
 
-  void Ask(std::vector<Question>& questions) {
+  // With `joins`, several as one where that is possible.
+  void Ask(std::vector<Question>& questions, bool joins) {
     std::vector<Question*> together;
     for (Question& question : questions) {
-      if (!CanBeJoined(*question.module)) {
+      if (!joins || !CanBeJoined(*question.module)) {
         AskTogether({&question});
         continue;
       }
@@ -73,6 +88,8 @@ class Asker {
   // Some questions were not asked any more, for lack of time.
   bool gave_up() const { return gave_up_; }
   int64_t compilations() const { return compilations_; }
+  // What was said of the first program that was not taken.
+  const std::string& first_words() const { return first_words_; }
   double seconds() const { return Now() - start_; }
 
  private:
@@ -103,6 +120,7 @@ class Asker {
     ++compilations_;
     const absl::Status status = backend_.Compile(module, compile_).status();
     if (status.ok()) return Answer::kTaken;
+    if (first_words_.empty()) first_words_ = ToStd(status.message());
     switch (ClassOf(status)) {
       case ErrorClass::kUnsupported:
         return Answer::kUnsupported;
@@ -117,26 +135,175 @@ class Asker {
   CompileOptions compile_;
   double start_ = Now(), cpu_start_ = CpuSecondsOfTree(getpid());
   int64_t compilations_ = 0;
+  std::string first_words_;
   bool gave_up_ = false;
 };
 
-std::vector<Question> QuestionsOnTypes() {
-  std::vector<ElementType> types(ComputedTypes().begin(), ComputedTypes().end());
-  types.insert(types.end(), RareTypes().begin(), RareTypes().end());
+// The op alone, on arrays of the type; nullptr where it does not take the type.
+std::unique_ptr<Module> PlainProgram(Opcode opcode, ElementType type) {
+  if (opcode != Opcode::kTuple && opcode != Opcode::kConstant && !Admits(opcode, type)) {
+    return nullptr;
+  }
+  GeneratorOptions options;
+  options.portable = true;
+  Choices choices = Choices::FromSeed(1);
+  Program program(choices, options);
+  const Shape shape = Shape::Array(type, {3}), scalar = Shape::Scalar(type);
+  const auto operand = [&] { return program.Parameter(shape); };
+  Instruction* root = nullptr;
+  switch (opcode) {
+    case Opcode::kReverse:
+      root = program.Reverse(operand(), {0});
+      break;
+    case Opcode::kDot: {
+      Attributes attributes;
+      attributes.Set(Attr::kLhsContractingDims, {0});
+      attributes.Set(Attr::kRhsContractingDims, {0});
+      root = program.Emit(opcode, scalar, {operand(), operand()}, std::move(attributes));
+      break;
+    }
+    case Opcode::kReshape:
+      root = program.Reshape(operand(), {3, 1});
+      break;
+    case Opcode::kBroadcast:
+      root = program.Splat(program.Parameter(scalar), {3});
+      break;
+    case Opcode::kTranspose:
+      root = program.Transpose(program.Parameter(Shape::Array(type, {2, 3})), {1, 0});
+      break;
+    case Opcode::kConcatenate:
+      root = program.Concatenate({operand(), operand()}, 0);
+      break;
+    case Opcode::kSlice:
+      root = program.Slice(operand(), {{1, 3, 1}});
+      break;
+    case Opcode::kPad:
+      root = program.Pad(operand(), program.Parameter(scalar), {{1, 1, 0}});
+      break;
+    case Opcode::kSelect:
+      root = program.Select(program.Parameter(Shape::Array(ElementType::kPred, {3})), operand(),
+                            operand());
+      break;
+    case Opcode::kCompare:
+      root = program.Compare(Direction::kEq, operand(), operand());
+      break;
+    case Opcode::kConvert:
+      root = program.Convert(operand(),
+                             type == ElementType::kF32 ? ElementType::kS32 : ElementType::kF32);
+      break;
+    case Opcode::kConstant:
+      root = program.Constant(Literal(shape));
+      break;
+    case Opcode::kIota:
+      root = program.Iota(shape, 0);
+      break;
+    case Opcode::kTuple:
+      root = program.Tuple({operand(), operand()});
+      break;
+    case Opcode::kCopy:
+    case Opcode::kNegate:
+    case Opcode::kTanh:
+    case Opcode::kExponential:
+    case Opcode::kNot:
+      root = program.Unary(opcode, operand());
+      break;
+    default:
+      root = program.Binary(opcode, operand(), operand());
+  }
+  program.scope().computation->set_root(root);
+  std::unique_ptr<Module> module = program.TakeModule();
+  return Verify(*module).ok() ? std::move(module) : nullptr;
+}
+
+// The op on each of the types that it takes.
+std::vector<Question> QuestionsOnOp(Opcode opcode, absl::Span<const ElementType> types) {
   std::vector<Question> questions;
-  for (ElementType type : types) {
-    auto module = std::make_unique<Module>("probe");
-    Computation* entry = module->AddComputation("main");
-    const Shape shape = Shape::Array(type, {3});
-    Instruction* x = entry->AddParameter(0, shape);
-    Attributes attributes;
-    attributes.Set(Attr::kDimensions, {0});
-    entry->set_root(entry->Add(Opcode::kReverse, shape, {x}, std::move(attributes)));
-    module->set_entry(entry);
-    questions.push_back({std::move(module), type});
+  for (const ElementType type : types) {
+    if (std::unique_ptr<Module> module = PlainProgram(opcode, type); module != nullptr)
+      questions.push_back({std::move(module), type, opcode});
   }
   return questions;
 }
+
+std::vector<ElementType> AllTypes() {
+  std::vector<ElementType> types(ComputedTypes().begin(), ComputedTypes().end());
+  types.insert(types.end(), RareTypes().begin(), RareTypes().end());
+  return types;
+}
+
+// Tells the types that are taken, each by the first op that is taken on it, from the rest, and
+// which of the plain ops are. A compiler without an op refuses it on every type, which says nothing
+// of the types.
+class PlainProbe {
+ public:
+  explicit PlainProbe(Asker& asker) : asker_(asker) {}
+
+  void Run(GeneratorOptions& options) {
+    for (const Opcode opcode : kPlainOps) AskTypes(opcode);
+    for (const ElementType type : AllTypes()) {
+      if (!taken_types_.contains(type) && !unclear_types_.contains(type))
+        options.excluded_types.set(static_cast<size_t>(type));
+    }
+    AskTheRest(options);
+    for (const Opcode opcode : kPlainOps) {
+      if (refused_ops_.contains(opcode) && !taken_ops_.contains(opcode))
+        options.excluded_ops.set(static_cast<size_t>(opcode));
+    }
+  }
+  bool IsAnyTaken() const { return !taken_types_.empty() || !unclear_types_.empty(); }
+
+ private:
+  void Take(const std::vector<Question>& questions) {
+    for (const Question& question : questions) {
+      if (question.answer == Answer::kTaken) {
+        taken_types_.insert(question.type);
+        taken_ops_.insert(question.opcode);
+      } else if (question.IsRefused()) {
+        refused_ops_.insert(question.opcode);
+      } else {
+        unclear_types_.insert(question.type);  // it may be the type that a compiler dies of
+      }
+    }
+    // What is taken on another type says something of those on which it is not.
+    for (const Question& question : questions) {
+      if (question.IsRefused() && taken_ops_.contains(question.opcode)) ++refusals_[question.type];
+    }
+  }
+
+  void AskTypes(Opcode opcode) {
+    constexpr int kEnoughRefusals = 3;
+    std::vector<ElementType> open;
+    for (const ElementType type : AllTypes()) {
+      if (!taken_types_.contains(type) && refusals_[type] < kEnoughRefusals) open.push_back(type);
+    }
+    std::vector<Question> questions = QuestionsOnOp(opcode, open);
+    asker_.Ask(questions, /*joins=*/true);
+    Take(questions);
+  }
+
+  // The plain ops that nobody needed to ask about yet, on some types that are taken.
+  void AskTheRest(const GeneratorOptions& options) {
+    constexpr size_t kMostTypes = 4;
+    std::vector<Question> questions;
+    for (const Opcode opcode : kPlainOps) {
+      if (taken_ops_.contains(opcode)) continue;
+      std::vector<ElementType> types;
+      for (const ElementType type : AllTypes()) {
+        const bool is_asked = options.Takes(type) && types.size() < kMostTypes;
+        if (is_asked && PlainProgram(opcode, type) != nullptr) types.push_back(type);
+      }
+      std::vector<Question> more = QuestionsOnOp(opcode, types);
+      std::move(more.begin(), more.end(), std::back_inserter(questions));
+    }
+    asker_.Ask(questions, /*joins=*/true);
+    Take(questions);
+  }
+
+  Asker& asker_;
+  std::set<ElementType> taken_types_, unclear_types_;
+  std::set<Opcode> taken_ops_, refused_ops_;
+  std::map<ElementType, int> refusals_;  // of ops that are taken on other types
+};
 
 // Whether the op takes or gives an array of the type.
 bool Has(const Module& module, Opcode opcode, ElementType type) {
@@ -151,20 +318,56 @@ bool Has(const Module& module, Opcode opcode, ElementType type) {
   return false;
 }
 
+// Types that recipes are asked on: usual ones, or of a compiler that takes none of them others.
+std::vector<ElementType> TypesToAsk(const GeneratorOptions& options) {
+  constexpr size_t kFew = 3;
+  std::vector<ElementType> types;
+  for (const ElementType type : kAskedTypes) {
+    if (options.Takes(type)) types.push_back(type);
+  }
+  if (!types.empty()) return types;
+  for (const ElementType type : AllTypes()) {
+    if (options.Takes(type) && types.size() < kFew) types.push_back(type);
+  }
+  return types;
+}
+
+// A small program of the recipe on the type of which the plain parts are taken, from one of the
+// seeds from `seed` on; nullptr if there is none.
+std::unique_ptr<Module> TakenProgramOf(const Recipe& recipe, ElementType type, uint64_t seed,
+                                       const GeneratorOptions& options) {
+  constexpr uint64_t kSeeds = 8;
+  for (uint64_t i = 0; i < kSeeds; ++i) {
+    std::unique_ptr<Module> module = ProgramOf({&recipe.name, 1}, type, seed + i * 100, options);
+    const bool is_good =
+        module != nullptr && Has(*module, recipe.opcode, type) && Verify(*module).ok();
+    if (is_good && IsTaken(*module, options)) return module;
+  }
+  return nullptr;
+}
+
 // One small program per pattern and type to which the pattern applies.
 std::vector<Question> QuestionsOnRecipes(const std::vector<const Recipe*>& recipes,
                                          const GeneratorOptions& options, uint64_t seed) {
   std::vector<Question> questions;
   for (const Recipe* recipe : recipes) {
-    for (ElementType type : kAskedTypes) {
-      if (!options.Takes(type)) continue;
-      std::unique_ptr<Module> module = ProgramOf({&recipe->name, 1}, type, seed);
-      const bool is_good =
-          module != nullptr && Has(*module, recipe->opcode, type) && Verify(*module).ok();
-      if (is_good) questions.push_back({std::move(module), type, recipe});
+    for (const ElementType type : TypesToAsk(options)) {
+      std::unique_ptr<Module> module = TakenProgramOf(*recipe, type, seed, options);
+      if (module != nullptr) questions.push_back({std::move(module), type, recipe->opcode, recipe});
     }
   }
   return questions;
+}
+
+// Recipes of which every program has something that is not taken.
+void ExcludeThoseWithout(const std::vector<Question>& questions,
+                         const std::vector<const Recipe*>& recipes, GeneratorOptions& options) {
+  if (options.excluded_ops.none()) return;
+  std::set<const Recipe*> asked;
+  for (const Question& question : questions) asked.insert(question.recipe);
+  for (const Recipe* recipe : recipes) {
+    if (!asked.contains(recipe)) options.excluded_recipes.emplace(recipe->name);
+  }
 }
 
 std::vector<const Recipe*> AskableRecipes() {
@@ -196,24 +399,24 @@ void NoteRefusals(const std::vector<Question>& questions, GeneratorOptions& opti
   }
 }
 
-// The release, and a number for everything that it is asked.
-std::string KeyOf(const Backend& backend, const std::vector<Question>& on_types,
-                  const std::vector<Question>& on_recipes) {
+// The release, and a number for everything that it may be asked.
+std::string KeyOf(const Backend& backend, const std::vector<const Recipe*>& recipes) {
   uint64_t hash = 0;
-  for (const std::vector<Question>* questions : {&on_types, &on_recipes}) {
-    for (const Question& question : *questions) hash = MixSeeds(hash, question.module->Hash());
+  for (const Opcode opcode : kPlainOps) {
+    for (const Question& question : QuestionsOnOp(opcode, AllTypes()))
+      hash = MixSeeds(hash, question.module->Hash());
   }
+  for (const Question& question : QuestionsOnRecipes(recipes, {}, /*seed=*/1))
+    hash = MixSeeds(hash, question.module->Hash());
   const BackendDescription& description = backend.Describe();
   return StrCat(description.name, ", ", description.version, ", questions ", hash);
 }
 
 }  // namespace
 
-std::string ProbePeer(Backend& backend, GeneratorOptions& options) {
-  std::vector<Question> on_types = QuestionsOnTypes();
+absl::StatusOr<std::string> ProbePeer(Backend& backend, GeneratorOptions& options) {
   const std::vector<const Recipe*> recipes = AskableRecipes();
-  std::vector<Question> on_recipes = QuestionsOnRecipes(recipes, options, /*seed=*/1);
-  const std::string key = KeyOf(backend, on_types, on_recipes);
+  const std::string key = KeyOf(backend, recipes);
   // Other programs behind a pipe may be another one tomorrow under the same name.
   const bool is_release = backend.Describe().dumps_passes;
   if (is_release && ReadRefusals(key, options)) {
@@ -221,22 +424,25 @@ std::string ProbePeer(Backend& backend, GeneratorOptions& options) {
                   RefusalsFile(key));
   }
   Asker asker(backend, CheapFlags(backend));
-  asker.Ask(on_types);
-  for (const Question& question : on_types) {
-    if (question.answer == Answer::kUnsupported || question.answer == Answer::kRejected) {
-      options.excluded_types.set(static_cast<size_t>(question.type));
-    }
+  PlainProbe plain(asker);
+  plain.Run(options);
+  if (!plain.IsAnyTaken()) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("it takes none of ", asker.compilations(),
+                            " small programs, of any op on any type; of the first it says: ",
+                            asker.first_words()));
   }
-  std::erase_if(on_recipes,
-                [&](const Question& question) { return !options.Takes(question.type); });
-  asker.Ask(on_recipes);
+  std::vector<Question> on_recipes = QuestionsOnRecipes(recipes, options, /*seed=*/1);
+  ExcludeThoseWithout(on_recipes, recipes, options);
+  const bool joins = options.Takes(Opcode::kTuple);
+  asker.Ask(on_recipes, joins);
   // A pattern that only now and then draws what is refused shall stay.
   std::set<const Recipe*> again;
   for (const Question& question : on_recipes) {
     if (question.answer == Answer::kUnsupported) again.insert(question.recipe);
   }
   std::vector<Question> more = QuestionsOnRecipes({again.begin(), again.end()}, options, 2);
-  asker.Ask(more);
+  asker.Ask(more, joins);
   std::move(more.begin(), more.end(), std::back_inserter(on_recipes));
   NoteRefusals(on_recipes, options);
   std::string how =

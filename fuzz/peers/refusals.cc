@@ -72,6 +72,7 @@ std::string EncodeRefusals(const std::string& key, const GeneratorOptions& optio
   for (const auto& [recipe, types] : options.refused_types) refused[recipe] = Encode(types);
   const Json json = {{"key", key},
                      {"types", Encode(options.excluded_types)},
+                     {"ops", options.ExcludedOps()},
                      {"recipes", options.excluded_recipes},
                      {"refused", std::move(refused)}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
@@ -79,15 +80,22 @@ std::string EncodeRefusals(const std::string& key, const GeneratorOptions& optio
 
 bool DecodeRefusals(const std::string& text, const std::string& key, GeneratorOptions& options) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  for (const char* field : {"key", "types", "recipes", "refused"}) {
+  for (const char* field : {"key", "types", "ops", "recipes", "refused"}) {
     if (!json.is_object() || !json.contains(field)) return false;
   }
   if (!json["key"].is_string() || json["key"].get<std::string>() != key) return false;
   if (!json["recipes"].is_array() || !json["refused"].is_object()) return false;
+  if (!json["ops"].is_array()) return false;
   const std::optional<Types> types = DecodeTypes(json["types"]);
   if (!types.has_value()) return false;
   GeneratorOptions read = options;
   read.excluded_types |= *types;
+  for (const Json& name : json["ops"]) {
+    const std::optional<Opcode> opcode =
+        name.is_string() ? OpcodeFromName(name.get<std::string>()) : std::nullopt;
+    if (!opcode.has_value()) return false;
+    read.excluded_ops.set(static_cast<size_t>(*opcode));
+  }
   for (const Json& name : json["recipes"]) {
     if (!name.is_string() || !IsRecipe(name.get<std::string>())) return false;
     read.excluded_recipes.insert(name.get<std::string>());

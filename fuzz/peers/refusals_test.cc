@@ -16,6 +16,7 @@ std::string Second() { return std::string(AllRecipes()[1].name); }
 GeneratorOptions Some() {
   GeneratorOptions options;
   options.excluded_types.set(static_cast<size_t>(ElementType::kF8E3M4));
+  options.excluded_ops.set(static_cast<size_t>(Opcode::kDomain));
   options.excluded_recipes.insert(First());
   options.refused_types[Second()].set(static_cast<size_t>(ElementType::kC64));
   return options;
@@ -26,6 +27,7 @@ TEST(Refusals, AreReadBack) {
   GeneratorOptions after;
   ASSERT_TRUE(DecodeRefusals(EncodeRefusals(kKey, before), kKey, after));
   EXPECT_EQ(after.excluded_types, before.excluded_types);
+  EXPECT_EQ(after.excluded_ops, before.excluded_ops);
   EXPECT_EQ(after.excluded_recipes, before.excluded_recipes);
   EXPECT_EQ(after.refused_types, before.refused_types);
 }
@@ -38,7 +40,8 @@ TEST(Refusals, OfAnotherReleaseOrGarbageChangeNothing) {
                                   "null",
                                   good.substr(0, good.size() / 2),
                                   EncodeRefusals("another key", Some())};
-  for (const std::string& word : {First(), Second(), std::string("f8e3m4"), std::string("c64")}) {
+  for (const std::string& word :
+       {First(), Second(), std::string("f8e3m4"), std::string("c64"), std::string("domain")}) {
     std::string changed = good;
     changed.replace(changed.find(StrCat("\"", word, "\"")) + 1, word.size(), "no such name");
     bad.push_back(changed);

@@ -1,5 +1,5 @@
 """A worker for tests. What it does with a module is written in the module's name: echo, crash_compile, crash_run, fatal, hang,
-garbage, reject, grow, busy, drip, short_answer, complain, parent. "echo" returns the inputs; "busy" computes for 0.2 s before it does
+garbage, reject, refuse_..., grow, busy, drip, short_answer, complain, parent. "echo" returns the inputs; "busy" computes for 0.2 s before it does
 so, and "complain" writes an error; "fatal" says why it dies, and then takes 0.4 s to say where; "drip" promises a gigabyte and sends
 a byte now and then; "parent" puts two process ids into the inputs."""
 import os, struct, sys, time
@@ -24,6 +24,15 @@ class Misbehaving:
             time.sleep(0.4)
             os.write(2, b"    @  0x7f2679e40634  somewhere()\n")
             os.abort()
+        refusals = {
+            "refuse_not_found": "NOT_FOUND: No registered implementation for custom call to x",
+            "refuse_unimplemented": "UNIMPLEMENTED: no such thing",
+            "refuse_not_supported": "INTERNAL: this form of sort is not supported",
+            "refuse_by_check": "INTERNAL: RET_CHECK failure (a.cc:1) is supported: not supported",
+        }
+        for name, message in refusals.items():
+            if name in text:
+                raise protocol.BackendError("compile crash", message)
         if "reject" in text:
             raise protocol.BackendError("rejected", "the test says so")
         return 0.25

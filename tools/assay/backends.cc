@@ -38,20 +38,22 @@ std::string PythonArgument(const std::string& python) {
   return python.empty() ? "" : StrCat(" --python ", python);
 }
 
-std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python) {
+std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python,
+                                                    double start_seconds) {
   auto all = std::make_unique<BackendRegistry>();
   RegisterReference(*all);
   RegisterCpu(*all);
   RegisterPasses(*all);
   RegisterXla(*all, python);
-  RegisterProcess(*all);
+  RegisterProcess(*all, start_seconds > 0 ? start_seconds : ProcessBackendOptions().start_seconds);
   RegisterTranslated(*all, SharedOracle(), python);
   return all;
 }
 
 absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name,
-                                                     const std::string& python) {
-  return MakeBackends(python)->Create(name);
+                                                     const std::string& python,
+                                                     double start_seconds) {
+  return MakeBackends(python, start_seconds)->Create(name);
 }
 
 absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, const std::string& python,
@@ -63,7 +65,7 @@ absl::StatusOr<GeneratorOptions> GeneratorFor(const std::string& backend, const 
   const BackendDescription& description = opened->Describe();
   if (!description.in_process) {
     options.portable = true;
-    ProbePeer(*opened, options);
+    ASSAY_RETURN_IF_ERROR(ProbePeer(*opened, options).status());
   } else if (description.capability) {
     ExcludeUnsupported(description.capability, options);
   }

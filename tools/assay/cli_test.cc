@@ -170,6 +170,19 @@ TEST(Cli, AnInterruptEndsWhatWaitsForAWorker) {
   }
 }
 
+// --timeout is the time that it has to greet, too.
+TEST(Cli, AWorkerThatDoesNotGreetIsGivenUp) {
+  const std::string module = WriteFile("good.hlo", kGood);
+  const std::string mute = WriteFile("mute.py", "import time\ntime.sleep(1000)\n");
+  for (const std::string& verb : {"check --no-db " + module, "run " + module,
+                                  std::string("conform --no-db"), "bench --no-db " + module}) {
+    const Output output = Shell("timeout 30 '" ASSAY_PROGRAM "' " + verb +
+                                " --timeout 1s --backend 'process:python3 " + mute + "'");
+    EXPECT_EQ(output.status, 2) << verb << output.text;
+    EXPECT_THAT(output.text, HasSubstr("did not greet within 1 s")) << verb;
+  }
+}
+
 TEST(Cli, AnInterruptEndsACampaignAndABench) {
   for (const std::string& line :
        {std::string("fuzz --time 10m --no-db --no-triage --out interrupted"),

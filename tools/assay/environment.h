@@ -16,9 +16,12 @@ namespace assay {
 
 // All families of backends that this build has. `python`: the interpreter with jaxlib that the xla
 // backends use; "": $ASSAY_XLA_PYTHON.
-std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python = "");
+std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python = "",
+                                                    double start_seconds = 0);
+// `start_seconds`: that a worker of process:COMMAND has to greet (--timeout); 0: the usual time.
 absl::StatusOr<std::unique_ptr<Backend>> OpenBackend(const std::string& name,
-                                                     const std::string& python = "");
+                                                     const std::string& python = "",
+                                                     double start_seconds = 0);
 // "cpu: Assay's own compiler, LLVM 19": who is judged, for the first line of a run.
 std::string WhoIs(const BackendDescription& description);
 // Declares the option `name` (--backend) with its default, and --python.

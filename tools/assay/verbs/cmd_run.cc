@@ -243,7 +243,7 @@ absl::StatusOr<int> Run(const Options& options) {
     ran.infeed = std::move(infeed);
   }
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                         OpenBackend(options.backend, options.python));
+                         OpenBackend(options.backend, options.python, options.limits.timeout));
   if (options.widths) {
     ASSAY_ASSIGN_OR_RETURN(const Profile* profile, ChooseProfile(options.profile, backend.get()));
     return ShowWidths(options, ran.loaded, *profile);
