@@ -475,11 +475,38 @@ void Tally::MergeBuckets() {
     CampaignFinding& large = *by_size[i].finding;
     for (size_t j = 0; j < i; ++j) {
       const CampaignFinding& small = *by_size[j].finding;
-      const bool is_shown = small.triage.confirmed && small.known.empty() && small.notable.empty();
+      const bool is_shown = small.triage.confirmed && small.notable.empty();
       if (!is_shown || large.backend != small.backend) continue;
+      // What is known by itself stays so, and speaks for no other where something else is news.
+      if (small.known.empty() != large.known.empty() && small.known.empty()) continue;
       if (!IsDuplicate(by_size[i].looks, by_size[j].looks)) continue;
       large.bucket = small.bucket;
+      if (large.known.empty()) large.known = small.known;
       break;
+    }
+  }
+}
+
+void Tally::SpreadKnown() {
+  // By signature: why all of it that triage has looked at is known; "" where some of it is news.
+  std::map<std::string, std::string> reasons;
+  std::map<int64_t, std::string> by_case;
+  for (const CampaignFinding& finding : findings_) {
+    if (!finding.triaged || !finding.triage.confirmed || !finding.notable.empty()) continue;
+    const auto [at, is_new] = reasons.emplace(finding.signature, finding.known);
+    if (!is_new && finding.known.empty()) at->second.clear();
+  }
+  for (CampaignFinding& finding : findings_) {
+    const auto reason = reasons.find(finding.signature);
+    const bool is_open = !finding.triaged || !finding.triage.confirmed;
+    if (finding.known.empty()) finding.known = KnownAs(finding);
+    if (finding.known.empty() && is_open && reason != reasons.end()) finding.known = reason->second;
+    if (finding.after.empty()) by_case.emplace(finding.index, finding.known);
+  }
+  for (CampaignFinding& finding : findings_) {
+    for (const int64_t before : finding.after) {
+      const auto cause = by_case.find(before);
+      if (finding.known.empty() && cause != by_case.end()) finding.known = cause->second;
     }
   }
 }
@@ -506,10 +533,13 @@ void Tally::JoinWithCauses() {
 void Tally::Finish(bool with_triage) {
   MergeBuckets();
   JoinWithCauses();
+  for (CampaignFinding& finding : findings_) {
+    if (finding.bucket.empty()) finding.bucket = CoarseBucket(finding);
+  }
+  SpreadKnown();
   summary_.unchecked += static_cast<int64_t>(suspects_.size());
   suspects_.clear();
   for (CampaignFinding& finding : findings_) {
-    if (finding.bucket.empty()) finding.bucket = CoarseBucket(finding);
     if (!finding.known.empty()) {
       ++summary_.known[finding.known];
       continue;

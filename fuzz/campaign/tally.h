@@ -100,6 +100,9 @@ class Tally {
   void JoinWithCauses();
   // A finding goes into the bucket of a smaller program that shows the same bug (IsDuplicate).
   void MergeBuckets();
+  // What is known of those that triage has looked at is known of those that look the same, and of
+  // what fails only after them.
+  void SpreadKnown();
   size_t BestSuspect() const;  // its number in suspects_, which is not empty
 
   const CampaignOptions& options_;

@@ -352,6 +352,31 @@ TEST(Tally, KnownBugsAreCountedAndNotTriaged) {
   EXPECT_EQ(tally.summary().Failures(), 1);
 }
 
+// Triage looks at a sample of what looks the same: the rest is as known as that.
+TEST(Tally, WhatLooksLikeAKnownBucketIsKnown) {
+  CampaignOptions options = TallyOptions();
+  KnownBug bug;
+  bug.bucket = "one/wrong value/b";
+  bug.reason = "issue 2";
+  options.known = {bug};
+  for (const bool is_some_of_it_news : {false, true}) {
+    Tally tally(options);
+    const auto triage = [&](size_t at, const std::string& bucket) {
+      tally.BeginTriage(at);
+      tally.finding(at).triaged = tally.finding(at).triage.confirmed = true;
+      tally.finding(at).bucket = bucket;
+      tally.EndTriage(at);
+    };
+    const size_t first = AddWrong(tally, "b"), second = AddWrong(tally, "b");
+    AddWrong(tally, "b");
+    triage(first, "one/wrong value/b");
+    if (is_some_of_it_news) triage(second, "one/wrong value/c");
+    tally.Finish(/*with_triage=*/true);
+    EXPECT_EQ(tally.summary().Failures(), is_some_of_it_news ? 2 : 0);
+    EXPECT_EQ(tally.summary().known["issue 2"], is_some_of_it_news ? 1 : 3);
+  }
+}
+
 TEST(Tally, WhatIsNotableComesLastAndIsNoFailure) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);
