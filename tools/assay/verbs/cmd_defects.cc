@@ -1,8 +1,10 @@
 // assay defects: the planted defects, and the mutation score: how many a campaign of fixed effort
 // kills, blames on the right decision, and reduces to how few instructions.
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -187,7 +189,16 @@ class Lines {
   static absl::StatusOr<Lines> Open(const Options& options) {
     ASSAY_RETURN_IF_ERROR(MakeFolder(options.out));
     Lines lines(ResultsFile(options));
-    ASSAY_ASSIGN_OR_RETURN(lines.file_, OpenForAppending(lines.path_, options.resume));
+    ASSAY_ASSIGN_OR_RETURN(lines.file_, OpenForAppending(lines.path_, /*keeps=*/true));
+    // Emptied only once it is known that nobody else writes to it.
+    if (flock(lines.file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      return absl::FailedPreconditionError(
+          StrCat("another run writes to ", lines.path_,
+                 ": wait for it, or name another --out or --shard"));
+    }
+    if (!options.resume && ftruncate(lines.file_, 0) != 0) {
+      return FileError(lines.path_, "cannot be emptied", errno);
+    }
     return lines;
   }
   ~Lines() {
