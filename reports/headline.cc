@@ -7,6 +7,7 @@
 #include <set>
 
 #include "nlohmann/json.hpp"
+#include "reports/latest.h"
 #include "reports/numbers.h"
 #include "spec/base/strings.h"
 
@@ -21,10 +22,12 @@ bool IsBad(const CaseRow& row) { return row.status == "failed" || row.status == 
 int64_t FailsSince(const RunRow& shown, const CaseRow& wanted, const std::vector<RunRow>& all) {
   int64_t since = shown.started_ms;
   for (const RunRow& run : all) {
-    if (run.verb != shown.verb || run.backend != shown.backend) continue;
+    const bool is_same_judge = run.verb == shown.verb && run.backend == shown.backend &&
+                               run.backend_version == shown.backend_version;
+    if (!is_same_judge) continue;
     if (run.started_ms > shown.started_ms) continue;
     for (const CaseRow& row : run.cases) {
-      if (row.name != wanted.name || row.subject != wanted.subject) continue;
+      if (!IsSameCase(row, wanted)) continue;
       if (!IsBad(row)) return since;
       since = run.started_ms;
     }
@@ -116,24 +119,31 @@ void AddBugs(const RunRow& run, const std::vector<RunRow>& all, Standing& standi
 
 }  // namespace
 
-std::string Headline(const std::vector<const RunRow*>& shown, const std::vector<RunRow>& all) {
-  std::map<std::string, Standing> by_backend;
+std::string Headline(const std::vector<RunRow>& latest, const std::vector<RunRow>& all) {
+  // By backend and release.
+  std::map<std::pair<std::string, std::string>, Standing> standings;
+  std::map<std::string, std::set<std::string>> releases;
   int64_t found = 0, planted = 0;
-  for (const RunRow* run : shown) {
-    if (run->verb == "defects") continue;
-    Standing& standing = by_backend[run->backend];
-    AddCases(*run, all, standing.cases);
-    if (run->verb != "fuzz") continue;
-    if (HasPlantedDefect(*run)) {
+  for (const RunRow& run : latest) {
+    if (run.verb == "defects") continue;
+    Standing& standing = standings[{run.backend, run.backend_version}];
+    releases[run.backend].insert(run.backend_version);
+    AddCases(run, all, standing.cases);
+    if (run.verb != "fuzz") continue;
+    if (HasPlantedDefect(run)) {
       ++planted;
-      found += run->findings.empty() ? 0 : 1;
+      found += run.findings.empty() ? 0 : 1;
     } else {
-      AddBugs(*run, all, standing);
+      AddBugs(run, all, standing);
     }
   }
   std::string text;
-  for (const auto& [backend, standing] : by_backend)
-    StrAppend(&text, text.empty() ? "" : "; ", backend, ": ", standing.ToString());
+  for (const auto& [judge, standing] : standings) {
+    const auto& [backend, release] = judge;
+    const bool is_one_of_several = releases[backend].size() > 1 && !release.empty();
+    StrAppend(&text, text.empty() ? "" : "; ", backend,
+              is_one_of_several ? StrCat(" (", release, ")") : "", ": ", standing.ToString());
+  }
   if (planted > 0) {
     StrAppend(&text, text.empty() ? "" : "; ", "planted defects found: ", found, " of ", planted);
   }

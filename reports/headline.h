@@ -8,8 +8,8 @@
 
 namespace assay {
 
-// `shown`: the newest run of each kind. `all`: the runs of the store, newest first; they tell how
-// long a case has been failing, or a bug been known. Plain text.
-std::string Headline(const std::vector<const RunRow*>& shown, const std::vector<RunRow>& all);
+// `latest`: what is known of each kind of run (latest.h). `all`: the runs of the store, newest
+// first; they tell how long a case has been failing, or a bug been known. Plain text.
+std::string Headline(const std::vector<RunRow>& latest, const std::vector<RunRow>& all);
 
 }  // namespace assay

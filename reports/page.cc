@@ -14,6 +14,7 @@
 #include "reports/charts.h"
 #include "reports/headline.h"
 #include "reports/html.h"
+#include "reports/latest.h"
 #include "reports/numbers.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
@@ -41,12 +42,9 @@ std::string Word(const Json& json, const char* key) {
   return at != json.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-// Two runs with the same key measure the same thing; only the newest of them is shown in full.
-// Modules are judged by the command's choice, so that a look at one does not hide a whole corpus.
-std::string KindOf(const RunRow& run) {
-  Json json = SummaryOf(run);
-  return StrCat(run.verb, "/", run.backend, "/", Word(json, "defect"), "/", Word(json, "suite"),
-                "/", run.verb == "check" ? run.command : "");
+// "xla, XLA:CPU of jaxlib 0.10.2": each release has a card of its own.
+std::string WhoOf(const RunRow& run) {
+  return StrCat(run.backend, run.backend_version.empty() ? "" : ", ", run.backend_version);
 }
 
 std::string Caption(const RunRow& run) {
@@ -165,7 +163,7 @@ std::string CheckCard(const RunRow& run) {
   for (const CaseRow& row : run.cases) seen.insert(row.subject);
   std::vector<std::string> subjects = {run.backend};
   if (seen.count("stored") > 0) subjects.push_back("stored");
-  return StrCat("<div class=\"card\"><h3>", EscapeHtml(run.backend), " on ",
+  return StrCat("<div class=\"card\"><h3>", EscapeHtml(WhoOf(run)), " on ",
                 run.verb == "conform" ? "the documents' golden values" : "real modules", "</h3>",
                 Caption(run), StatusTiles(summary), VerdictTable(run, subjects), Problems(run),
                 "</div>\n");
@@ -251,7 +249,7 @@ std::string FuzzCard(const RunRow& run, const std::string& folder) {
   // A planted defect is there to be found; without one every finding is a bug.
   std::string_view tone = planted == (findings > 0) ? "good" : "bad";
   std::string html =
-      StrCat("<div class=\"card\"><h3>", EscapeHtml(run.backend),
+      StrCat("<div class=\"card\"><h3>", EscapeHtml(WhoOf(run)),
              planted ? " with the planted defect <code>" : "", planted ? EscapeHtml(defect) : "",
              planted ? "</code>" : "", "</h3>", Caption(run), "<div class=\"tiles\">");
   html += Tile(Grouped(Whole(summary, "programs")), "programs");
@@ -270,7 +268,7 @@ std::string FuzzCard(const RunRow& run, const std::string& folder) {
 std::string DefectsCard(const RunRow& run) {
   Json summary = SummaryOf(run);
   std::string html =
-      StrCat("<div class=\"card\"><h3>", EscapeHtml(run.backend), "</h3>", Caption(run),
+      StrCat("<div class=\"card\"><h3>", EscapeHtml(WhoOf(run)), "</h3>", Caption(run),
              "<div class=\"tiles\">", Tile(Word(summary, "score"), "mutation score", "good"),
              Tile(Grouped(Whole(summary, "killed")), "killed"),
              Tile(Grouped(Whole(summary, "defects")), "planted"),
@@ -296,7 +294,7 @@ std::string DefectsCard(const RunRow& run) {
 
 std::string BenchCard(const RunRow& run) {
   std::string html =
-      StrCat("<div class=\"card\"><h3>", EscapeHtml(run.backend), "</h3>", Caption(run));
+      StrCat("<div class=\"card\"><h3>", EscapeHtml(WhoOf(run)), "</h3>", Caption(run));
   std::vector<std::vector<std::string>> rows;
   for (const BenchmarkRow& row : run.benchmarks) {
     if (row.metric != "run_seconds" && row.metric != "compile_seconds") continue;
@@ -345,15 +343,15 @@ constexpr Section kSections[] = {
      [](const RunRow& run, const std::string&) { return BenchCard(run); }},
 };
 
-std::vector<const RunRow*> NewestOfEachKind(const std::vector<RunRow>& runs) {
+// The newest kinds of each verb, oldest first within a section.
+std::vector<const RunRow*> ShownOf(const std::vector<RunRow>& latest) {
   constexpr int kMostOfAVerb = 12;
-  std::set<std::string> seen;
   std::map<std::string, int> shown;
   std::vector<const RunRow*> newest;
-  for (const RunRow& run : runs) {
-    if (seen.insert(KindOf(run)).second && shown[run.verb]++ < kMostOfAVerb) newest.push_back(&run);
+  for (auto run = latest.rbegin(); run != latest.rend(); ++run) {
+    if (shown[run->verb]++ < kMostOfAVerb) newest.push_back(&*run);
   }
-  std::reverse(newest.begin(), newest.end());  // oldest first within a section
+  std::reverse(newest.begin(), newest.end());
   return newest;
 }
 
@@ -380,7 +378,8 @@ std::string RunList(const std::vector<RunRow>& runs) {
 }  // namespace
 
 std::string RenderPage(const std::vector<RunRow>& runs, const PageOptions& options) {
-  std::vector<const RunRow*> shown = NewestOfEachKind(runs);
+  const std::vector<RunRow> latest = LatestOfEachKind(runs);
+  const std::vector<const RunRow*> shown = ShownOf(latest);
   std::string nav, body;
   for (const Section& section : kSections) {
     std::string cards;
@@ -404,7 +403,7 @@ std::string RenderPage(const std::vector<RunRow>& runs, const PageOptions& optio
       "<meta name=\"color-scheme\" content=\"light dark\"><title>",
       EscapeHtml(options.title), "</title><style>", StyleSheet(),
       "</style></head><body>\n<header><h1>", EscapeHtml(options.title), "</h1>", machine,
-      "<p class=\"verdict\">", EscapeHtml(Headline(shown, runs)), "</p><nav>", nav,
+      "<p class=\"verdict\">", EscapeHtml(Headline(latest, runs)), "</p><nav>", nav,
       "<a href=\"#runs\">All runs</a></nav></header>\n<main>", body,
       "<h2 id=\"runs\">All runs</h2><div class=\"card\">", RunList(runs),
       "</div></main>\n<footer>Allowed answers are derived from the program and its inputs, not "

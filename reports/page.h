@@ -16,8 +16,8 @@ struct PageOptions {
   std::string title = "Assay";
 };
 
-// `runs` newest first, as Store::Latest gives them. The page shows the newest run of each kind
-// (verb, backend, planted defect, suite) and lists all at the end.
+// `runs` newest first, as Store::Latest gives them. The page shows what is known of each kind of
+// run (latest.h) and lists all at the end.
 std::string RenderPage(const std::vector<RunRow>& runs, const PageOptions& options);
 
 // Writes FOLDER/index.html; returns its path.

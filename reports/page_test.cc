@@ -107,6 +107,68 @@ TEST(Page, ALookAtOneModuleDoesNotHideTheCorpus) {
   EXPECT_THAT(shown, HasSubstr("assay check all"));
 }
 
+RunRow Conform(int64_t id, const std::string& filter,
+               const std::vector<std::pair<std::string, std::string>>& cases,
+               const std::string& version = "") {
+  RunRow run;
+  run.id = id;
+  run.verb = "conform";
+  run.backend = "cpu";
+  run.backend_version = version;
+  run.command = filter.empty() ? "assay conform" : "assay conform --filter " + filter;
+  run.started_ms = id * 1000;
+  run.summary = R"({"suite":"goldens","failed":1})";
+  for (const auto& [name, status] : cases) {
+    CaseRow row;
+    row.name = name;
+    row.subject = "cpu";
+    row.status = status;
+    run.cases.push_back(row);
+  }
+  return run;
+}
+
+// A filtered run adds to what is known, and what it mended is mended.
+TEST(Page, AFilteredRunHidesNothing) {
+  const RunRow whole = Conform(1, "", {{"a", "failed"}, {"b", "failed"}, {"c", "passed"}});
+  const RunRow filtered = Conform(2, "b", {{"b", "passed"}});
+  const std::string page = RenderPage({filtered, whole}, {});
+  EXPECT_THAT(page, HasSubstr("cpu: 1 failed or crashed (a since 1970-01-01 00:00 UTC)"));
+  EXPECT_THAT(page, HasSubstr("<b>2</b><span>passed"));
+  // A whole run stands for itself: what it does not have is gone.
+  const std::string anew = RenderPage({Conform(3, "", {{"c", "passed"}}), filtered, whole}, {});
+  EXPECT_THAT(anew, HasSubstr("cpu: nothing wrong was found"));
+}
+
+TEST(Page, EachReleaseHasACardOfItsOwn) {
+  const std::string page = RenderPage(
+      {Conform(2, "", {{"a", "passed"}}, "XLA 2"), Conform(1, "", {{"a", "failed"}}, "XLA 1")}, {});
+  EXPECT_THAT(page, HasSubstr("cpu, XLA 1 on the documents"));
+  EXPECT_THAT(page, HasSubstr("cpu, XLA 2 on the documents"));
+  EXPECT_THAT(page, HasSubstr("cpu (XLA 1): 1 failed or crashed"));
+  EXPECT_THAT(page, HasSubstr("cpu (XLA 2): nothing wrong was found"));
+}
+
+RunRow CheckOn(int64_t id, const std::string& status, const std::string& inputs,
+               const std::string& source = "/m/mlp.hlo") {
+  RunRow run = Check(id, id * 24 * 3600 * 1000, "assay check mlp.hlo", status);
+  run.cases[0].inputs = inputs;
+  run.cases[0].source = source;
+  return run;
+}
+
+TEST(Page, APassOnDrawnInputsClearsNoRecordedFailure) {
+  const RunRow recorded = CheckOn(1, "failed", CaseRow::kRecorded);
+  const RunRow drawn = CheckOn(2, "passed", "drawn from seed 1");
+  EXPECT_THAT(RenderPage({drawn, recorded}, {}), HasSubstr("cpu: 1 failed or crashed (mlp"));
+  const RunRow mended = CheckOn(3, "passed", CaseRow::kRecorded);
+  EXPECT_THAT(RenderPage({mended, drawn, recorded}, {}), HasSubstr("nothing wrong was found"));
+  // A module of the same name that lies elsewhere passes between two failures of this one.
+  const RunRow other = CheckOn(2, "passed", CaseRow::kRecorded, "/n/mlp.hlo");
+  EXPECT_THAT(RenderPage({CheckOn(3, "failed", CaseRow::kRecorded), other, recorded}, {}),
+              HasSubstr("mlp (stored) since 1970-01-02 00:00 UTC"));
+}
+
 TEST(Page, SurvivesASummaryThatIsNotJson) {
   RunRow run = Fuzz(1, "", 0);
   run.summary = "{broken";

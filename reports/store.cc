@@ -58,6 +58,10 @@ CREATE INDEX benchmarks_by_name ON benchmarks(name, metric, subject);
     {2, "who the backend was", R"sql(
 ALTER TABLE runs ADD COLUMN backend_version TEXT NOT NULL DEFAULT '';
 )sql"},
+    {3, "which module a case is, and on which inputs", R"sql(
+ALTER TABLE cases ADD COLUMN source TEXT NOT NULL DEFAULT '';
+ALTER TABLE cases ADD COLUMN inputs TEXT NOT NULL DEFAULT '';
+)sql"},
 };
 
 // Rolls back unless told that all went well.
@@ -82,7 +86,7 @@ class Transaction {
 };
 
 absl::Status AddCases(sqlite3* database, int64_t run, const std::vector<CaseRow>& rows) {
-  Statement insert(database, "INSERT INTO cases VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?)");
+  Statement insert(database, "INSERT INTO cases VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (const CaseRow& row : rows) {
     ASSAY_RETURN_IF_ERROR(insert.Bind(run)
                               .Bind(row.name)
@@ -96,6 +100,8 @@ absl::Status AddCases(sqlite3* database, int64_t run, const std::vector<CaseRow>
                               .Bind(row.bound_used)
                               .Bind(row.compile_seconds)
                               .Bind(row.run_seconds)
+                              .Bind(row.source)
+                              .Bind(row.inputs)
                               .Run());
   }
   return insert.status();
@@ -141,7 +147,8 @@ absl::Status AddBenchmarks(sqlite3* database, int64_t run, const std::vector<Ben
 absl::Status LoadRows(sqlite3* database, RunRow& run) {
   Statement cases(database,
                   "SELECT name, subject, status, detail, elements, failed, inconclusive, forced, "
-                  "bound_used, compile_seconds, run_seconds FROM cases WHERE run_id=? ORDER BY id");
+                  "bound_used, compile_seconds, run_seconds, source, inputs FROM cases WHERE "
+                  "run_id=? ORDER BY id");
   cases.Bind(run.id);
   while (cases.Step()) {
     CaseRow row;
@@ -156,6 +163,8 @@ absl::Status LoadRows(sqlite3* database, RunRow& run) {
     row.bound_used = cases.Real(8);
     row.compile_seconds = cases.Real(9);
     row.run_seconds = cases.Real(10);
+    row.source = cases.Text(11);
+    row.inputs = cases.Text(12);
     run.cases.push_back(std::move(row));
   }
   Statement findings(database,

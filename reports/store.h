@@ -24,6 +24,10 @@ struct CaseRow {
   int64_t elements = 0, failed = 0, inconclusive = 0, forced = 0;
   double bound_used = 0;
   double compile_seconds = 0, run_seconds = 0;
+  // Where the module lies, and what it was judged on: kRecorded, or "drawn from seed 1"; "" where
+  // there is only one such case, and in files of older versions.
+  std::string source, inputs;
+  static constexpr char kRecorded[] = "recorded";
 };
 
 struct FindingRow {
@@ -64,7 +68,7 @@ struct RunRow {
 
 class Store {
  public:
-  static constexpr int kSchemaVersion = 2;
+  static constexpr int kSchemaVersion = 3;
 
   // Creates the file and its folder when missing. A file of a newer schema is an error that names
   // both versions.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "absl/strings/str_format.h"
@@ -293,13 +294,21 @@ nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& d
 }
 
 void AddFindings(const CampaignSummary& summary, RunRow& run) {
-  for (const CampaignFinding& finding : summary.found) {
-    if (!IsSorted(summary, finding)) continue;
-    if (finding.triaged && !finding.triage.confirmed) continue;
-    if (!finding.after.empty()) continue;  // what ran before is the bug, which this only shows
+  const auto add = [&](const CampaignFinding& finding) {
+    if (finding.triaged && !finding.triage.confirmed) return;
+    if (!finding.after.empty()) return;  // what ran before is the bug, which this only shows
     run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
                             finding.triage.blamed_rule, finding.triage.page, finding.index,
                             finding.triage.instructions});
+  };
+  // The page shows of each bucket what comes first: what the terminal shows.
+  std::set<const CampaignFinding*> shown;
+  for (const BucketShown& bucket : BucketsShown(summary)) {
+    shown.insert(bucket.finding);
+    add(*bucket.finding);
+  }
+  for (const CampaignFinding& finding : summary.found) {
+    if (IsSorted(summary, finding) && !shown.contains(&finding)) add(finding);
   }
 }
 

@@ -1,5 +1,6 @@
 // assay check: modules with inputs on the oracle and on a backend, judged by derived bounds.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -249,6 +250,18 @@ nlohmann::json Summary(const StatusCounts& counts, const Options& options, const
   return json;
 }
 
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+// On what it was judged, for the store: a pass on other inputs says nothing of a failure.
+std::string InputsOf(const ModuleResult& result, const Options& options) {
+  return result.inputs_generated ? StrCat("drawn from seed ", options.seed)
+                                 : std::string(CaseRow::kRecorded);
+}
+
 void Record(const Options& options, const std::vector<ModuleResult>& results,
             const nlohmann::json& summary, RunRow run, double seconds) {
   run.seconds = seconds;
@@ -276,6 +289,8 @@ void Record(const Options& options, const std::vector<ModuleResult>& results,
       row.bound_used = judgement.max_ulps_used;
       row.compile_seconds = subject.compile_seconds;
       row.run_seconds = subject.run_seconds;
+      row.source = AbsolutePath(result.path);
+      row.inputs = InputsOf(result, options);
       run.cases.push_back(std::move(row));
     }
   }
@@ -298,7 +313,7 @@ std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, const Opt
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   BackendMaker make_backend;
   if (options.backend != "none") {
-    make_backend = [&options] { return OpenBackend(options.backend, options.python); };
+    make_backend = [&options] { return OpenBackend(options.backend, options.python, options.limits.timeout); };
   }
   std::vector<ModuleResult> results;
   StepProgress progress("checking", cases.size());
@@ -413,7 +428,7 @@ absl::StatusOr<int> Run(const Options& options) {
   ASSAY_RETURN_IF_ERROR(CheckGraphOptions(options, cases.size()));
   std::unique_ptr<Backend> probe;
   if (options.backend != "none") {
-    ASSAY_ASSIGN_OR_RETURN(probe, OpenBackend(options.backend, options.python));
+    ASSAY_ASSIGN_OR_RETURN(probe, OpenBackend(options.backend, options.python, options.limits.timeout));
   }
   if (options.sample < CutSubject::kSampleBig) {
     return absl::InvalidArgumentError(

@@ -101,7 +101,7 @@ std::vector<GoldenResult> RunAll(const std::vector<GoldenCase>& cases, const Opt
   CompileOptions compile;
   compile.limits = options.limits.Get();
   const bool isolate = probe.Describe().in_process;
-  auto make_backend = [&] { return OpenBackend(options.backend, options.python); };
+  auto make_backend = [&] { return OpenBackend(options.backend, options.python, options.limits.timeout); };
   std::vector<GoldenResult> results;
   StepProgress progress("golden", cases.size());
   for (const GoldenCase& golden : cases) {
@@ -136,7 +136,7 @@ void PrintResults(const std::vector<GoldenCase>& cases, const std::vector<Golden
 
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
-                         OpenBackend(options.backend, options.python));
+                         OpenBackend(options.backend, options.python, options.limits.timeout));
   ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases, CasesFor(options));
   RunRow run = BeginRun("conform", options.backend, CommandLine());
   run.backend_version = probe->Describe().version;
@@ -152,6 +152,7 @@ absl::StatusOr<int> Run(const Options& options) {
   const nlohmann::json summary = {{"type", "summary"},
                                   {"verb", "conform"},
                                   {"suite", options.suite},
+                                  {"filter", options.filter},
                                   {"backend", options.backend},
                                   {"backend_version", run.backend_version},
                                   {"passed", counts["passed"]},
