@@ -9,10 +9,13 @@
 #include "conformance/cuts/cut_check.h"
 #include "conformance/cuts/excess_precision.h"
 #include "conformance/cuts/mistakes.h"
+#include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/sharpness.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
@@ -79,9 +82,11 @@ class PowerOfCuts {
     const double start = Now();
     ASSAY_ASSIGN_OR_RETURN(right_, Run(backend_, options_.compile));
     strayed_.resize(LeavesOf(right_).size());
+    if (wanted.mistakes > 0) {
+      ASSAY_ASSIGN_OR_RETURN(expectation_, ExpectationOf(Case(), oracle_, options_));
+    }
     if (legal != nullptr) {
-      ASSAY_ASSIGN_OR_RETURN(const std::vector<Literal> answers,
-                             legal({*flat_.module, {arguments_}}));
+      ASSAY_ASSIGN_OR_RETURN(const std::vector<Literal> answers, legal(Case()));
       for (const Literal& answer : answers) NoteLegal(Leaves(answer));
     }
     NoteExcessPrecision();
@@ -119,6 +124,8 @@ class PowerOfCuts {
     }
   }
 
+  CheckCase Case() const { return {*flat_.module, {arguments_}}; }
+
   CutSubject Subject(Backend& backend, const CompileOptions& compile, const RunResult& plain) {
     return {*flat_.module, arguments_,      oracle_, backend, *options_.profile,
             compile,       LeavesOf(plain), {},      false,   {}};
@@ -144,23 +151,62 @@ class PowerOfCuts {
     absl::StatusOr<RunResult> wrong = Run(mistaken, options_.compile);
     if (!wrong.ok()) return;
     ++power_.tried;
-    const std::vector<double> strayed = Strayed(LeavesOf(right_), LeavesOf(*wrong));
     MistakePower result{mistake.instruction, mistake.kind, mistake.what};
-    for (size_t k = 0; k < strayed.size(); ++k) {
-      if (strayed[k] > 0) result.visibility = std::max(result.visibility, strayed[k] / strayed_[k]);
+    result.visibility = VisibilityOf(*wrong);
+    if (!(result.visibility > 1)) {
+      ++power_.not_visible[mistake.kind];
+      return;
     }
-    if (!(result.visibility > 1)) return;
-    const CutSubject subject = Subject(mistaken, options_.compile, *wrong);
-    const CutReport report = CheckByCuts(subject);
-    result.fails = report.verdict == Verdict::kFail;
-    result.reason = report.reason;
-    for (const Stretch& stretch : report.stretches) {
-      if (stretch.judgement.failed == 0) continue;
-      result.in_its_stretch = std::find(stretch.instructions.begin(), stretch.instructions.end(),
-                                        mistake.instruction) != stretch.instructions.end();
+    const CheckCase check_case = Case();
+    const SubjectResult judged =
+        JudgeAnswer({check_case, expectation_, wrong->outputs[0]}, oracle_, mistaken, options_);
+    result.verdict = judged.outcome.kind == Outcome::kWrong ? MistakePower::kFails
+                     : judged.outcome.IsPass()              ? MistakePower::kPasses
+                                                            : MistakePower::kInconclusive;
+    result.is_whole = judged.cuts.is_null() || judged.cuts["verdict"] != Name(Verdict::kFail);
+    result.reason = judged.outcome.reason;
+    if (result.Fails() && !result.is_whole) NotePlace(judged.cuts, result);
+    power_.mistakes.push_back(std::move(result));
+  }
+
+  // How far the wrong results stray, in parts of the worst legal deviation; 0 where that does not
+  // show.
+  double VisibilityOf(const RunResult& wrong) const {
+    const std::vector<const Literal*> right = LeavesOf(right_);
+    const std::vector<double> strayed = Strayed(right, LeavesOf(wrong));
+    double visibility = 0;
+    for (size_t k = 0; k < strayed.size(); ++k) {
+      const ElementType type = right[k]->element_type();
+      const double share = BoundsPerElement(type) == 0 ? 0 : VisibleShare(type);
+      if (strayed[k] > share) visibility = std::max(visibility, strayed[k] / strayed_[k]);
+    }
+    return visibility;
+  }
+
+  // Whether the verdict names the instruction with the mistake, or one that reads it.
+  void NotePlace(const nlohmann::json& cuts, MistakePower& result) const {
+    const std::string named = cuts.value("smallest_instruction", "");
+    result.is_named = named == result.instruction;
+    for (const Computation* computation : flat_.module->computations()) {
+      for (const Instruction* each : *computation) {
+        if (each->name() != named) continue;
+        for (const Instruction* operand : each->operands())
+          result.is_named = result.is_named || Source(*operand).name() == result.instruction;
+      }
+    }
+    for (const nlohmann::json& stretch : cuts["stretches"]) {
+      if (stretch["failed"] == 0) continue;
+      for (const nlohmann::json& each : stretch.value("instructions", nlohmann::json::array()))
+        result.in_its_stretch = result.in_its_stretch || each == result.instruction;
       break;
     }
-    power_.mistakes.push_back(std::move(result));
+  }
+
+  // What the value was before it was moved.
+  static const Instruction& Source(const Instruction& value) {
+    const Instruction* at = &value;
+    while (Info(at->opcode()).Is(kDataMovement) && at->operand_count() == 1) at = at->operand(0);
+    return *at;
   }
 
   // Compiles with other flags, or up to a random decision, and with captures at random places.
@@ -214,10 +260,23 @@ class PowerOfCuts {
   std::mt19937_64 random_;
   RunResult right_;
   std::vector<double> strayed_;  // of legal evaluations, by result
+  Expectation expectation_;      // of the program as a whole
   CutPower power_;
 };
 
 }  // namespace
+
+std::string_view Name(MistakePower::Verdict verdict) {
+  switch (verdict) {
+    case MistakePower::kFails:
+      return "fail";
+    case MistakePower::kPasses:
+      return "pass";
+    case MistakePower::kInconclusive:
+      return "inconclusive";
+  }
+  return "";
+}
 
 absl::StatusOr<CutPower> MeasureCutPower(const CaseFile& file, Oracle& oracle, Backend& backend,
                                          const LegalAnswers& legal, const CheckOptions& options,

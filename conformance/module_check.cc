@@ -9,7 +9,9 @@
 #include "conformance/waivers.h"
 #include "spec/backend/initial_values.h"
 #include "spec/base/clock.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/sharpness.h"
 #include "spec/process/isolate.h"
 #include "spec/process/shared_array.h"
 #include "spec/verifier/verifier.h"
@@ -60,27 +62,46 @@ SubjectResult CheckBackend(Checker& checker, const Backend& backend) {
   return result;
 }
 
-// The program is cut on the backend where its verdict is open, or where that is asked for.
-bool IsToBeCut(CutMode mode, const Outcome& outcome) {
-  const bool is_judged =
-      outcome.IsPass() || outcome.kind == Outcome::kInconclusive || outcome.kind == Outcome::kWrong;
-  if (mode == CutMode::kAuto) return outcome.kind == Outcome::kInconclusive;
-  return is_judged && mode != CutMode::kOff;
+// Programs of more instructions are not cut everywhere: that would take long.
+constexpr int64_t kMostInstructionsEverywhere = 3000;
+
+// How the program is to be cut on the backend, beside what the user asked for.
+enum class CutWish {
+  kNone,
+  kOpen,   // its verdict is open
+  kWrong,  // it is wrong: cuts say where
+  kBlunt,  // it passed by bounds that have room for mistakes that show
+};
+
+CutWish WishOf(CutMode mode, const Outcome& outcome, const Expectation& expectation) {
+  if (mode == CutMode::kOff) return CutWish::kNone;
+  if (outcome.kind == Outcome::kInconclusive) return CutWish::kOpen;
+  if (outcome.kind == Outcome::kWrong) return CutWish::kWrong;
+  if (!outcome.IsPass()) return CutWish::kNone;
+  if (mode != CutMode::kAuto) return CutWish::kOpen;
+  return IsSharp(expectation) ? CutWish::kNone : CutWish::kBlunt;
 }
 
 // Takes the verdict that cuts give on the backend's answer into its result.
 void ApplyCuts(const CutReport& report, SubjectResult& subject) {
   Outcome& outcome = subject.outcome;
+  // Nothing was asked of cuts but more than is known, and they could not be made.
+  if (outcome.kind != Outcome::kInconclusive && report.elements == 0) return;
   subject.cuts = ToJson(report);
   if (report.verdict == Verdict::kFail) {
+    const bool was_wrong = outcome.kind == Outcome::kWrong;
+    outcome.reason = was_wrong ? StrCat(outcome.reason, "\n", Describe(report)) : Describe(report);
     outcome.kind = Outcome::kWrong;
-    outcome.reason = Describe(report);
   } else if (outcome.kind == Outcome::kInconclusive) {
     const bool is_certified = report.verdict == Verdict::kPass;
     if (is_certified) outcome.kind = Outcome::kPassed;
     outcome.reason = is_certified ? "" : Describe(report);
     if (report.plain.failed == 0 && report.plain.elements > 0)
       outcome.judgement.inconclusive = report.plain.inconclusive;
+  } else if (outcome.IsPass() && report.everywhere && report.verdict == Verdict::kInconclusive) {
+    outcome.kind = Outcome::kInconclusive;
+    outcome.reason = Describe(report);
+    outcome.judgement.inconclusive = report.plain.inconclusive;
   }
 }
 
@@ -98,11 +119,14 @@ void ApplyCutsToStored(const CutReport& report, SubjectResult& subject) {
 }
 
 // `compile` says how many devices there are.
-CutSubject SubjectOfCuts(const CheckCase& check_case, Oracle& oracle, Backend& backend,
-                         const CheckOptions& options, const CompileOptions& compile) {
+CutSubject SubjectOfCuts(const CheckCase& check_case, CutWish wish, Oracle& oracle,
+                         Backend& backend, const CheckOptions& options,
+                         const CompileOptions& compile) {
   CutSubject cut{check_case.module, check_case.arguments[0], oracle,
                  backend,           *options.profile,        compile};
   cut.in_pieces = options.cut == CutMode::kPieces;
+  cut.everywhere = (wish == CutWish::kBlunt || wish == CutWish::kWrong) && !cut.in_pieces &&
+                   check_case.module.InstructionCount() <= kMostInstructionsEverywhere;
   cut.sample = options.sample;
   cut.seed = options.seed;
   cut.other_arguments.assign(check_case.arguments.begin() + 1, check_case.arguments.end());
@@ -241,6 +265,29 @@ CaseExpectation OpenExpectation(const Module& module) {
 
 }  // namespace
 
+SubjectResult JudgeAnswer(const AnswerToJudge& answer, Oracle& oracle, Backend& backend,
+                          const CheckOptions& options) {
+  SubjectResult subject;
+  subject.subject = backend.Describe().name;
+  subject.outcome = OutcomeOfAnswer(answer.expectation, answer.answer);
+  const CutWish wish = WishOf(options.cut, subject.outcome, answer.expectation);
+  if (wish == CutWish::kNone) return subject;
+  CutSubject cut =
+      SubjectOfCuts(answer.check_case, wish, oracle, backend, options, options.compile);
+  cut.plain = Leaves(answer.answer);
+  ApplyCuts(CheckByCuts(cut), subject);
+  return subject;
+}
+
+absl::StatusOr<Expectation> ExpectationOf(const CheckCase& check_case, Oracle& oracle,
+                                          const CheckOptions& options) {
+  if (IsJudgedBySample(options, check_case.module))
+    return OpenExpectation(check_case.module).results;
+  ASSAY_ASSIGN_OR_RETURN(CaseExpectation expectation,
+                         ExpectOn(oracle, check_case, *options.profile, options.compile.limits));
+  return std::move(expectation.results);
+}
+
 CheckCase CaseOf(const Module& module, const CaseArrays& arrays) {
   return {module, ArgumentsByDevice(arrays), arrays.devices, {}};
 }
@@ -288,11 +335,14 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
     const bool has_transfers = !expectation->outfeeds.leaves.empty();
     checker.SetExpectation(*std::move(expectation));
     result.subjects.push_back(CheckBackend(checker, *backend));
-    if (!has_transfers && IsToBeCut(options.cut, result.subjects.back().outcome)) {
+    const CutWish wish =
+        has_transfers ? CutWish::kNone
+                      : WishOf(options.cut, result.subjects.back().outcome, checker.expectation());
+    if (wish != CutWish::kNone) {
       enter(Phase::kOracle);
       CompileOptions compile = options.compile;
       compile.devices = c.devices;
-      CutSubject cut = SubjectOfCuts(c, oracle, *backend, options, compile);
+      CutSubject cut = SubjectOfCuts(c, wish, oracle, *backend, options, compile);
       cut.plain = Leaves(checker.answer());
       cut.stored = Pointers(arrays->stored);
       CutCase(cut, result.subjects);

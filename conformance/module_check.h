@@ -62,6 +62,20 @@ CheckCase CaseOf(const Module& module, const CaseArrays& arrays);
 ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
                          const CheckOptions& options, std::atomic<Phase>* note = nullptr);
 
+// An answer of a backend, on one device, with what the oracle says of the case.
+struct AnswerToJudge {
+  const CheckCase& check_case;
+  const Expectation& expectation;  // ExpectationOf the case
+  const Literal& answer;
+};
+// The expectation of the whole program that CheckModule judges by; open where the program is so big
+// that it is judged by cuts alone.
+absl::StatusOr<Expectation> ExpectationOf(const CheckCase& check_case, Oracle& oracle,
+                                          const CheckOptions& options);
+// Judges the answer as CheckModule does, as a whole and by cuts.
+SubjectResult JudgeAnswer(const AnswerToJudge& answer, Oracle& oracle, Backend& backend,
+                          const CheckOptions& options);
+
 // Checks a module in a child process, so that what dies takes only its own module with it. The
 // child makes the backend that it checks; an empty `make_backend`: none. The calling process must
 // be single-threaded.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "conformance/testing/bent_oracle.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
@@ -112,6 +113,60 @@ TEST_F(ModuleCheck, SaysWhatCannotBeRead) {
   const ModuleResult result = CheckStored(Write("HloModule"));
   EXPECT_EQ(StatusWord(result.outcome.kind), "unreadable");
   EXPECT_EQ(result.outcome.phase, Phase::kRead);
+}
+
+// A product and a dot, and so many roundings behind it that one more of a few percent would not
+// show.
+constexpr char kManyRoundings[] = R"(HloModule m
+ENTRY e {
+  x = bf16[4,8] parameter(0)
+  w = bf16[8,4] parameter(1)
+  scale = bf16[] constant(1.5)
+  scales = bf16[4,8] broadcast(scale), dimensions={}
+  scaled = bf16[4,8] multiply(x, scales)
+  product = bf16[4,4] dot(scaled, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  c = bf16[] constant(1.0859375)
+  cs = bf16[4,4] broadcast(c), dimensions={}
+  a = bf16[4,4] multiply(product, cs)
+  b = bf16[4,4] multiply(a, cs)
+  d = bf16[4,4] multiply(b, cs)
+  e = bf16[4,4] multiply(d, cs)
+  f = bf16[4,4] multiply(e, cs)
+  ROOT r = bf16[4,4] multiply(f, cs)
+}
+)";
+
+class BluntCheck : public ModuleCheck {
+ protected:
+  // Checks a backend in which the constant `scale` has this value.
+  SubjectResult CheckWithScale(double scale) {
+    const std::unique_ptr<Backend> backend =
+        BentOracle(*oracle_, [scale](Module& module, const CompileOptions&) {
+          for (Instruction* each : *module.entry()) {
+            if (each->name() != "scale") continue;
+            Literal value = *each->literal();
+            value.SetDouble(0, scale);
+            each->set_literal(std::make_shared<const Literal>(std::move(value)));
+          }
+        });
+    return CheckModule(Write(kManyRoundings), *oracle_, backend.get(), options_).subjects.at(0);
+  }
+};
+
+TEST_F(BluntCheck, APassWithRoomForMistakesIsCut) {
+  EXPECT_TRUE(CheckWithScale(1.5).outcome.IsPass());
+  const SubjectResult wrong = CheckWithScale(1.53125);
+  EXPECT_EQ(wrong.outcome.kind, Outcome::kWrong) << wrong.outcome.Describe();
+  EXPECT_EQ(wrong.cuts["everywhere"], true);
+  options_.cut = CutMode::kOff;
+  EXPECT_TRUE(CheckWithScale(1.53125).outcome.IsPass());
+}
+
+TEST_F(BluntCheck, SaysWhereAnAnswerIsWrong) {
+  const SubjectResult wrong = CheckWithScale(3);
+  EXPECT_EQ(wrong.outcome.kind, Outcome::kWrong);
+  EXPECT_THAT(wrong.outcome.Describe(), HasSubstr("lie outside their bound"));
+  EXPECT_THAT(wrong.outcome.Describe(), HasSubstr("smallest failing part: broadcast scales"));
 }
 
 TEST_F(ModuleCheck, OutlivesWhatDies) {

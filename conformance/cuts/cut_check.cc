@@ -14,6 +14,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/open_elements.h"
+#include "spec/numerics/sharpness.h"
 
 namespace assay {
 namespace {
@@ -81,6 +82,10 @@ class CutCheck {
         if (instruction->opcode() == Opcode::kWhile) room_[instruction] = kFirstRoom;
     if (subject_.choose != nullptr) {
       ASSAY_RETURN_IF_ERROR(CutOnce(subject_.choose(*flat_.module)));
+    } else if (subject_.everywhere) {
+      ASSAY_RETURN_IF_ERROR(CutOnce(Everywhere()));
+      ReachMovedResults();
+      if (report_.failed > 0) FindSmallest();
     } else {
       ASSAY_RETURN_IF_ERROR(CutMoreAndMore());
       ReachMovedResults();
@@ -99,6 +104,14 @@ class CutCheck {
     ASSAY_RETURN_IF_ERROR(Read(round));
     Keep(std::move(round));
     return absl::OkStatus();
+  }
+
+  std::vector<CapturePoint> Everywhere() const {
+    std::vector<CapturePoint> points = SumsOf(*flat_.module, /*only_contractions=*/false);
+    PointSet known(points.begin(), points.end());
+    for (const CapturePoint& point : AllPoints(*flat_.module))
+      if (known.insert(point).second) points.push_back(point);
+    return points;
   }
 
   // Contractions first, then more where verdicts are open.
@@ -357,7 +370,7 @@ class CutCheck {
     return all;
   }
 
-  static void Note(const CaptureVisit& visit, bool is_careful, Reading& reading) {
+  void Note(const CaptureVisit& visit, bool is_careful, Reading& reading) const {
     const CapturePoint point{&visit.instruction, visit.leaf};
     if (visit.seen == nullptr) {
       const Judgement own = JudgeArray(visit.expected, visit.expected.plain, nullptr);
@@ -367,6 +380,7 @@ class CutCheck {
     }
     std::string& failure = reading.failures[point];
     Judgement judgement = JudgeArray(visit.expected, *visit.seen, &failure);
+    if (is_careful) OpenBlunt(visit.expected, judgement);
     if (visit.sample != nullptr)
       reading.not_sampled[point] += visit.instruction.shape().ElementCount() - judgement.elements;
     reading.open.push_back(OpenElementsOf(visit, judgement));
@@ -382,6 +396,15 @@ class CutCheck {
     if (is_new) reading.order.push_back(point);
     AddTo(found->second, judgement);
     SetVerdict(found->second);
+  }
+
+  // Cut everywhere, what the careful reading alone calls right must lie inside a sharp bound.
+  void OpenBlunt(const ArrayExpectation& expected, Judgement& judgement) const {
+    if (!subject_.everywhere) return;
+    const int64_t blunt = std::min(CountBlunt(expected), judgement.passed);
+    judgement.passed -= blunt;
+    judgement.inconclusive += blunt;
+    SetVerdict(judgement);
   }
 
   static void NoteLoss(const Instruction& instruction, bool is_useless, Reading& reading) {
@@ -423,8 +446,11 @@ class CutCheck {
     std::optional<Judgement> as_seen, careful;
     if (round.as_seen.has_value())
       as_seen = JudgeResult(round.as_seen->results, leaf, seen, nullptr);
-    if (round.careful.has_value())
-      careful = JudgeResult(round.careful->results, leaf, seen, failure);
+    if (round.careful.has_value()) {
+      const Expectation& results = round.careful->results;
+      careful = JudgeResult(results, leaf, seen, failure);
+      if (leaf < results.leaves.size()) OpenBlunt(results.leaves[leaf], *careful);
+    }
     Judgement judgement = JoinedOf(bold, as_seen.has_value() ? &*as_seen : nullptr,
                                    careful.has_value() ? &*careful : nullptr);
     CarryOpen(round, leaf, judgement);
@@ -543,28 +569,50 @@ class CutCheck {
     return {flat_.module->entry()->root(), 0};
   }
 
+  // The captures that the careful reading follows: a stretch that fails begins there.
+  PointSet Followed() const {
+    PointSet followed;
+    for (const CapturePoint& point : best_->points)
+      if (IsOneForAllReaders(*point.instruction)) followed.insert(point);
+    return followed;
+  }
+
   // Captures all of the first failing stretch: the first of it that fails by itself.
   void FindSmallest() {
-    const PointSet captured(best_->points.begin(), best_->points.end());
-    const std::vector<const Instruction*> stretch = StretchOf(FirstFailing(), captured);
+    const std::vector<const Instruction*> stretch = StretchOf(FirstFailing(), Followed());
     for (Stretch& named : report_.stretches) {
       if (named.judgement.failed == 0) continue;
       for (const Instruction* each : stretch) named.instructions.push_back(Named(*each).name);
       break;
     }
-    Round round;
-    std::vector<CapturePoint> points = best_->points;
-    for (const CapturePoint& point : AroundLosses(stretch, captured)) points.push_back(point);
-    if (!Capture(points, round).ok()) return;
-    if (!ReadOnce(round, Way::kBold, round.reading).ok()) return;
-    for (const CapturePoint& point : round.reading.order) {
-      if (round.reading.captured.at(point).failed == 0) continue;
-      const Stretch named = Named(*point.instruction);
+    const PointSet captured(best_->points.begin(), best_->points.end());
+    const std::vector<CapturePoint> more = AroundLosses(stretch, captured);
+    Reading reading;
+    if (!ReadAlsoAt(more, reading)) return;
+    for (const CapturePoint& point : reading.order) {
+      if (reading.captured.at(point).failed == 0) continue;
+      const Instruction* at = point.instruction;
+      if (std::find(stretch.begin(), stretch.end(), at) == stretch.end()) continue;
+      const Stretch named = Named(*at);
+      report_.smallest_instruction = named.name;
       report_.smallest = StrCat(named.opcode, " ", named.name,
                                 named.op_name.empty() ? "" : StrCat(" (", named.op_name, ")"), "\n",
-                                round.reading.failures.at(point));
+                                reading.failures.at(point));
       return;
     }
+  }
+
+  // Reads all captures of the best round and `more`; false if they cannot be made.
+  bool ReadAlsoAt(const std::vector<CapturePoint>& more, Reading& reading) {
+    if (more.empty()) {
+      reading = best_->reading;
+      return true;
+    }
+    Round round;
+    std::vector<CapturePoint> points = best_->points;
+    points.insert(points.end(), more.begin(), more.end());
+    if (!Capture(points, round).ok() || !ReadOnce(round, Way::kBold, reading).ok()) return false;
+    return true;
   }
 
   // The elements that no reading calls right, of the captured arrays as they were shown, and of the
@@ -615,6 +663,7 @@ class CutCheck {
   }
 
   void Conclude() {
+    report_.everywhere = subject_.everywhere;
     for (const Judgement& judgement : plain_) AddTo(report_.plain, judgement);
     for (const Judgement& judgement : stored_) AddTo(report_.stored, judgement);
     report_.outputs_equal = std::count(is_equal_.begin(), is_equal_.end(), true);

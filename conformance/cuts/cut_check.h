@@ -53,6 +53,9 @@ struct CutSubject {
   // Of the devices behind the first, the arguments of each; `options` say how many there are, and
   // `plain` and `stored` hold the leaves of all, device by device.
   std::vector<std::vector<const Literal*>> other_arguments = {};
+  // Captures all that can be, at once, and what is right has to be so by sharp bounds. For programs
+  // that pass as a whole by bounds with room for mistakes that show.
+  bool everywhere = false;
 
   static constexpr int64_t kSampleBig = -1, kBigSample = 4096;
 };
@@ -80,13 +83,15 @@ struct CutReport {
   // Counts over all captured arrays and results.
   int64_t elements = 0, failed = 0, undecided = 0;
   int64_t not_sampled = 0;
-  DrawComparison drawn;  // of undecided elements
-  int64_t captures = 0;  // arrays, not counting the trips of loops
-  int64_t rounds = 0;    // compilations with captures
+  DrawComparison drawn;     // of undecided elements
+  bool everywhere = false;  // CutSubject::everywhere
+  int64_t captures = 0;     // arrays, not counting the trips of loops
+  int64_t rounds = 0;       // compilations with captures
   // The arrays of the program's result, and how many of them equal the plain program's bit for bit.
   int64_t outputs = 0, outputs_equal = 0;
-  std::string smallest;     // the smallest part of a failed stretch that fails by itself
-  Judgement plain, stored;  // of the results that were given
+  std::string smallest;              // the smallest part of a failed stretch that fails by itself
+  std::string smallest_instruction;  // its name
+  Judgement plain, stored;           // of the results that were given
   double seconds = 0, backend_seconds = 0;
 
   double UndecidedShare() const;

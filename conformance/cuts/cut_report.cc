@@ -107,6 +107,8 @@ nlohmann::json ToJson(const CutReport& report) {
           {"outputs", report.outputs},
           {"outputs_equal", report.outputs_equal},
           {"smallest", report.smallest},
+          {"smallest_instruction", report.smallest_instruction},
+          {"everywhere", report.everywhere},
           {"plain", JsonOf(report.plain)},
           {"stored", JsonOf(report.stored)},
           {"seconds", report.seconds},

@@ -74,6 +74,7 @@ class Lister {
     if (!instruction_.shape().IsArray() && instruction_.opcode() != Opcode::kSort) return;
     ListOps();
     ListConstant();
+    ListConvert();
     ListAxes();
     ListMasks();
     ListIndices();
@@ -96,6 +97,8 @@ class Lister {
         {Opcode::kAdd, Opcode::kSubtract},
         {Opcode::kAnd, Opcode::kOr},
         {Opcode::kAbs, Opcode::kNegate},
+        {Opcode::kAdd, Opcode::kMultiply},
+        {Opcode::kCeil, Opcode::kFloor},
         {Opcode::kCosine, Opcode::kSine},
         {Opcode::kDivide, Opcode::kMultiply},
         {Opcode::kExponential, Opcode::kExponentialMinusOne},
@@ -124,7 +127,7 @@ class Lister {
       case Opcode::kSubtract:
       case Opcode::kDivide:
       case Opcode::kPower:
-        Add("op", "operands swapped", SwappedOperands(0, 1));
+        Add("operands", "swapped", SwappedOperands(0, 1));
         break;
       case Opcode::kAbs:
       case Opcode::kExponential:
@@ -143,25 +146,72 @@ class Lister {
     }
   }
 
-  // One element of a constant: a sixteenth more, or one more.
+  // One element of a constant, of floats also all of them.
   void ListConstant() {
     const Literal* literal = instruction_.literal();
     if (instruction_.opcode() != Opcode::kConstant || literal == nullptr) return;
     const ElementType type = instruction_.shape().element_type();
     if (literal->element_count() == 0 || !(IsFloat(type) || IsInteger(type) || IsPred(type)))
       return;
-    Add("constant", "another value", [](Instruction* instruction) {
+    if (!IsFloat(type)) {
+      Add("constant", IsPred(type) ? "the other value" : "one more",
+          OtherElement([](Literal& value, int64_t at) {
+            const int64_t old = value.GetInteger(at);
+            value.SetInteger(at, IsPred(value.element_type()) ? 1 - old : old + 1);
+          }));
+      return;
+    }
+    Add("constant", "a sixteenth more", OtherElement([](Literal& value, int64_t at) {
+          const double old = value.GetDouble(at);
+          value.SetDouble(at, !std::isfinite(old) ? 0 : old == 0 ? 1 : old * 1.0625);
+        }));
+    Add("sign of a constant", "the other", OtherElements([](double old) { return -old; }));
+    Add("tenth of a constant", "more", OtherElements([](double old) { return old * 1.1; }));
+    Add("tenth of a constant", "less", OtherElements([](double old) { return old * 0.9; }));
+  }
+
+  template <typename F>
+  static Make OtherElement(F change) {
+    return [change](Instruction* instruction) {
       Literal value = *instruction->literal();
-      const int64_t at = value.element_count() / 2;
-      if (IsFloat(value.element_type())) {
-        const double old = value.GetDouble(at);
-        value.SetDouble(at, !std::isfinite(old) ? 0 : old == 0 ? 1 : old * 1.0625);
-      } else {
-        value.SetInteger(
-            at, IsPred(value.element_type()) ? 1 - value.GetInteger(at) : value.GetInteger(at) + 1);
-      }
+      change(value, value.element_count() / 2);
       instruction->set_literal(std::make_shared<const Literal>(std::move(value)));
-    });
+    };
+  }
+
+  template <typename F>
+  static Make OtherElements(F change) {
+    return [change](Instruction* instruction) {
+      Literal value = *instruction->literal();
+      for (int64_t i = 0; i < value.element_count(); ++i)
+        value.SetDouble(i, change(value.GetDouble(i)));
+      instruction->set_literal(std::make_shared<const Literal>(std::move(value)));
+    };
+  }
+
+  // A conversion that is not made: there and back again, the bits taken as they are, or a number
+  // that is not brought to a whole one first.
+  void ListConvert() {
+    if (instruction_.opcode() != Opcode::kConvert) return;
+    const Instruction& operand = *instruction_.operand(0);
+    const ElementType from = operand.shape().element_type();
+    const ElementType to = instruction_.shape().element_type();
+    if (operand.opcode() == Opcode::kConvert && operand.operand(0)->shape() == instruction_.shape())
+      Add("convert", "left out, there and back", [](Instruction* instruction) {
+        Replace(instruction, instruction->operand(0)->operand(0));
+      });
+    const bool is_float_to_integer = IsFloat(from) && IsInteger(to);
+    if (!IsPred(from) && !IsPred(to) && BitWidth(from) == BitWidth(to) && from != to &&
+        (IsFloat(from) || IsFloat(to))) {
+      Add("convert", "the bits as they are", OtherOp(Opcode::kBitcastConvert));
+    }
+    if (is_float_to_integer) {
+      Add("convert", "to the nearest", [](Instruction* instruction) {
+        Instruction* whole = instruction->parent()->Add(
+            Opcode::kRoundNearestEven, instruction->operand(0)->shape(), {instruction->operand(0)});
+        instruction->ReplaceOperand(0, whole);
+      });
+    }
   }
 
   // Two dimensions that are mistaken for each other where the shapes allow it.
@@ -227,7 +277,7 @@ class Lister {
     for (const auto& [right, wrong] : kTaken) {
       if (direction != right) continue;
       const auto index = static_cast<int64_t>(wrong);
-      Add("mask", StrCat("compares ", WordAt(Attr::kDirection, index)),
+      Add("compare", StrCat("compares ", WordAt(Attr::kDirection, index)),
           OtherAttribute(Attr::kDirection, AttrValue(index)));
     }
   }
@@ -250,11 +300,11 @@ class Lister {
         break;
       case Opcode::kDynamicSlice:
         for (int64_t k = 1; k < instruction_.operand_count(); ++k)
-          Add("index", StrCat("start ", k - 1, " is one more"), OneMore(k));
+          Add("start", StrCat("start ", k - 1, " is one more"), OneMore(k));
         break;
       case Opcode::kDynamicUpdateSlice:
         for (int64_t k = 2; k < instruction_.operand_count(); ++k)
-          Add("index", StrCat("start ", k - 2, " is one more"), OneMore(k));
+          Add("start", StrCat("start ", k - 2, " is one more"), OneMore(k));
         break;
       case Opcode::kGather:
       case Opcode::kScatter:
@@ -263,7 +313,7 @@ class Lister {
       case Opcode::kConcatenate:
         if (instruction_.operand_count() > 1 &&
             instruction_.operand(0)->shape() == instruction_.operand(1)->shape())
-          Add("index", "operands swapped", SwappedOperands(0, 1));
+          Add("operands", "swapped", SwappedOperands(0, 1));
         break;
       default:
         break;
@@ -279,7 +329,7 @@ class Lister {
       std::vector<SliceRange> ranges(taken.begin(), taken.end());
       ranges[d].start += step;
       ranges[d].limit += step;
-      Add("index", StrCat("dimension ", d, " begins ", step, " further"),
+      Add("start", StrCat("dimension ", d, " begins ", step, " further"),
           OtherAttribute(Attr::kSlice, AttrValue(std::move(ranges))));
     }
   }

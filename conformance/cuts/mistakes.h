@@ -14,7 +14,8 @@ namespace assay {
 
 struct Mistake {
   std::string instruction;  // its name, which copies of the module keep
-  // "op", "constant", "axis", "mask", "index", "window", "accumulation", "rounding"
+  // "op", "operands", "constant", "sign of a constant", "tenth of a constant", "convert", "axis",
+  // "mask", "compare", "index", "start", "window", "accumulation", "rounding"
   std::string kind;
   std::string what;  // "subtract for add"
   // Puts the mistake into a copy. If the copy does not verify, this place cannot have the mistake.

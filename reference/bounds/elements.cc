@@ -44,7 +44,8 @@ void HullSlots(const Array& source, int64_t from, Array& result, int64_t to) {
   DropForm(result, to);
   Range<long double> hull = HullOf(WholeRange(result, to), WholeRange(source, from));
   constexpr uint32_t kViews = kSumView | kAnyView;
-  result.bounds[to].set_magnitude(std::max(a.magnitude(), b.magnitude()));
+  result.bounds[to].set_magnitude(std::max(a.magnitude(), b.magnitude()),
+                                  a.has_known_terms() && b.has_known_terms());
   if (same_bits && (a.flags & b.flags & kForced) != 0) {
     Store(result, to, hull, kForced | ((a.flags | b.flags) & kViews));
     return;

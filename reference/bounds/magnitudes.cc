@@ -22,6 +22,7 @@ class Sizes {
         flushing_(flushing),
         parts_(BoundsPerElement(array.literal.element_type())),
         is_scalar_(array.literal.element_count() != count),
+        known_(parts_ == 0 ? 0 : RoundingsOf(array)),
         floats_(array.literal.element_type() == ElementType::kF32
                     ? array.literal.data<float>().data()
                     : nullptr) {}
@@ -45,8 +46,29 @@ class Sizes {
     }
     return may_be_flushed ? std::max(most, flushing_.flushed) : most;
   }
+  // True if the element is known up to a rounding or two.
+  bool IsKnown(int64_t i) const {
+    if (is_scalar_) i = 0;
+    double radius = 0;
+    for (int64_t k = i * parts_; k < (i + 1) * parts_ && !array_.bounds.empty(); ++k) {
+      const ElementBound& bound = array_.bounds[k];
+      if ((bound.flags & kForced) != 0) continue;
+      if ((bound.flags & (kNotFinite | kUndecided)) != 0) return false;
+      radius = std::max(radius, bound.radius);
+    }
+    return radius == 0 || radius <= known_ * std::fabs(Value(i));
+  }
+  bool HasKnownTerms(int64_t i) const {
+    if (is_scalar_) i = 0;
+    return !array_.bounds.empty() && array_.bounds[i * parts_].has_known_terms();
+  }
 
  private:
+  // Twice the largest part of a number by which rounding moves it.
+  static double RoundingsOf(const Array& array) {
+    const ElementType type = ComponentType(array.literal.element_type());
+    return std::exp2(1 - std::min(Format(type).precision(), array.significand));
+  }
   double Part(int64_t slot) const {
     if (!array_.bounds.empty() && (array_.bounds[slot].flags & (kForced | kNotFinite)) == 0)
       return array_.bounds[slot].centre;
@@ -57,6 +79,7 @@ class Sizes {
   Flushing flushing_;
   int64_t parts_;
   bool is_scalar_;
+  double known_;
   const float* floats_;
 };
 
@@ -110,6 +133,14 @@ double Steepness(Opcode opcode, double x, double y) {
 // One operand's number and size.
 struct SizedNumber {
   double value = 0, magnitude = 0;
+  bool is_known = false;         // up to a rounding or two
+  bool has_known_terms = false;  // ElementBound::has_known_terms
+};
+
+// What is noted of a result.
+struct Size {
+  double magnitude = 0;
+  bool of_known_terms = false;
 };
 
 // The magnitude of an op on one number where it is y.
@@ -161,11 +192,29 @@ double MagnitudeOfBinary(Opcode opcode, const SizedNumber& a, const SizedNumber&
   }
 }
 
+// True if what one number was made of is all that was added up for the result.
+bool PassesTermsOn(Opcode opcode) {
+  return opcode == Opcode::kAbs || opcode == Opcode::kNegate || opcode == Opcode::kConvert ||
+         opcode == Opcode::kReducePrecision;
+}
+
+bool HasKnownTerms(Opcode opcode, const SizedNumber& operand) {
+  return operand.is_known || (operand.has_known_terms && PassesTermsOn(opcode));
+}
+
+// A factor or divisor that is known scales what the other number was made of.
+bool HasKnownTerms(Opcode opcode, const SizedNumber& a, const SizedNumber& b) {
+  if (a.is_known && b.is_known) return true;
+  if (opcode == Opcode::kMultiply && a.is_known && b.has_known_terms) return true;
+  return (opcode == Opcode::kMultiply || opcode == Opcode::kDivide) && b.is_known &&
+         a.has_known_terms;
+}
+
 bool IsPick(Opcode opcode) {
   return opcode == Opcode::kMaximum || opcode == Opcode::kMinimum || opcode == Opcode::kClamp;
 }
 
-// Element-wise ops: calls f(i) for the magnitude of every element that is not forced.
+// Element-wise ops: calls f(i) for the size of every element that is not forced.
 template <typename F>
 void SetEach(const Sizes& own, Array& result, F f) {
   const int64_t parts = BoundsPerElement(result.literal.element_type());
@@ -174,8 +223,10 @@ void SetEach(const Sizes& own, Array& result, F f) {
     for (int64_t k = i * parts; k < (i + 1) * parts; ++k)
       is_open = is_open || (result.bounds[k].flags & kForced) == 0;
     if (!is_open) continue;
-    const double magnitude = std::max(f(i), own.Magnitude(i));
-    for (int64_t k = i * parts; k < (i + 1) * parts; ++k) result.bounds[k].set_magnitude(magnitude);
+    const Size size = f(i);
+    const double magnitude = std::max(size.magnitude, own.Magnitude(i));
+    for (int64_t k = i * parts; k < (i + 1) * parts; ++k)
+      result.bounds[k].set_magnitude(magnitude, size.of_known_terms);
   }
 }
 
@@ -187,26 +238,31 @@ void NoteElementwise(const OpContext& op, Array& result) {
     operands.emplace_back(*operand->array, count, FlushingOf(op, *operand->array));
   const Sizes own(result, count, FlushingOf(op, result));
   auto sized = [&](size_t k, int64_t i) {
-    return SizedNumber{operands[k].Value(i), operands[k].Magnitude(i)};
+    return SizedNumber{operands[k].Value(i), operands[k].Magnitude(i), operands[k].IsKnown(i),
+                       operands[k].HasKnownTerms(i)};
   };
   if (IsPick(opcode)) {
     // The magnitude is that of the operand that was picked, or the largest of those that may be.
     SetEach(own, result, [&](int64_t i) {
-      double most = 0;
+      Size most;
       for (size_t k = 0; k < operands.size(); ++k) {
         const SizedNumber operand = sized(k, i);
-        if (std::fabs(operand.value - own.Value(i)) <= result.bounds[i].radius)
-          most = std::max(most, operand.magnitude);
+        if (std::fabs(operand.value - own.Value(i)) > result.bounds[i].radius) continue;
+        if (operand.magnitude >= most.magnitude)
+          most = {operand.magnitude, operand.is_known || operand.has_known_terms};
       }
       return most;
     });
   } else if (operands.size() == 2 && operands[0].IsFloat() && operands[1].IsFloat()) {
     SetEach(own, result, [&](int64_t i) {
-      return MagnitudeOfBinary(opcode, sized(0, i), sized(1, i), own.Value(i));
+      const SizedNumber a = sized(0, i), b = sized(1, i);
+      return Size{MagnitudeOfBinary(opcode, a, b, own.Value(i)), HasKnownTerms(opcode, a, b)};
     });
   } else if (!operands.empty() && operands[0].IsFloat()) {
-    SetEach(own, result,
-            [&](int64_t i) { return MagnitudeOfUnary(opcode, sized(0, i), own.Value(i)); });
+    SetEach(own, result, [&](int64_t i) {
+      const SizedNumber x = sized(0, i);
+      return Size{MagnitudeOfUnary(opcode, x, own.Value(i)), HasKnownTerms(opcode, x)};
+    });
   }
 }
 
@@ -281,7 +337,7 @@ void NoteMagnitudes(const OpContext& op, Array& result) {
 void TakeMagnitudes(const Array& from, Array& to) {
   if (to.bounds.empty() || to.bounds.size() != from.bounds.size()) return;
   for (size_t i = 0; i < from.bounds.size(); ++i)
-    to.bounds[i].set_magnitude(from.bounds[i].magnitude());
+    to.bounds[i].magnitude_bits = from.bounds[i].magnitude_bits;
 }
 
 void NoteFreshMagnitudes(const OpContext& op, Array& result) {

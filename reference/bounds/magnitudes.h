@@ -15,6 +15,7 @@ bool IsMove(Opcode opcode);
 // whose spacing is that of the least normal number. Folds and contractions note their own;
 // transforms and factorizations have the root mean square of the line, or of the matrix, whose
 // elements come from the same numbers; batch norm and folds by other computations note their own.
+// Notes, too, where the numbers were known up to a rounding or two (ElementBound::has_known_terms).
 void NoteMagnitudes(const OpContext& op, Array& result);
 
 // Takes over the magnitudes of an array for the same elements of another type.

@@ -143,6 +143,8 @@ class SumBound {
   W magnitude() const { return magnitude_; }
   // The same of what the terms themselves were made of.
   W size() const { return size_; }
+  // True if the terms are known up to a rounding or two of their own.
+  bool has_known_terms() const { return propagated_ <= 2 * UnitRoundoff<T>() * magnitude_; }
   bool all_single() const { return all_single_; }
   bool Overflows() const { return magnitude_ >= OverflowThreshold<A>(); }
   bool NonFiniteTerms() const { return flags_ != 0 || !all_finite_; }
@@ -322,7 +324,8 @@ void StoreSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>&
 template <typename T, typename A = Accumulator<T>>
 void FinishSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>& sum, View view) {
   StoreSum<T, A>(clauses, result, i, sum, view);
-  if (!result.bounds.empty()) result.bounds[i].set_magnitude(static_cast<double>(sum.size()));
+  if (result.bounds.empty()) return;
+  result.bounds[i].set_magnitude(static_cast<double>(sum.size()), sum.has_known_terms());
 }
 
 }  // namespace assay::reference

@@ -42,7 +42,9 @@ struct ElementBound {
       0;  // trailing part; centre + centre_low is the value, |centre_low| <= ulp(centre) / 2
   double radius = 0;
   uint32_t flags = 0;
-  uint32_t magnitude_bits = 0;  // the upper half of a double, so that a bound stays this small
+  // The upper half of a double, so that a bound stays this small; the bit of the sign says whether
+  // the terms were known.
+  uint32_t magnitude_bits = 0;
 
   // The real value; a zero keeps its sign, which adding a zero to it would lose.
   template <typename W>
@@ -54,14 +56,20 @@ struct ElementBound {
   // The size of the numbers that were added up for this element, 0 if nobody noted it: the
   // cancellation among them is the program's, and no reason to call a bound wide.
   double magnitude() const {
-    return std::bit_cast<double>(static_cast<uint64_t>(magnitude_bits) << 32);
+    return std::bit_cast<double>(static_cast<uint64_t>(magnitude_bits & ~kKnownTerms) << 32);
   }
+  // True if these numbers were known up to a rounding or two: theirs is the only cancellation. A
+  // magnitude counts in full then, else up to a small multiple of what the output's elements are.
+  bool has_known_terms() const { return (magnitude_bits & kKnownTerms) != 0; }
   // Keeps 20 bits of a magnitude; what is no finite number is none.
-  void set_magnitude(double magnitude) {
+  void set_magnitude(double magnitude, bool of_known_terms = false) {
     const bool is_number = magnitude <= std::numeric_limits<double>::max();
     const uint64_t bits = is_number ? std::bit_cast<uint64_t>(std::fabs(magnitude)) : 0;
-    magnitude_bits = static_cast<uint32_t>(bits >> 32);
+    magnitude_bits = static_cast<uint32_t>(bits >> 32) | (of_known_terms ? kKnownTerms : 0);
   }
+
+ private:
+  static constexpr uint32_t kKnownTerms = 1u << 31;
 };
 
 // The number of bounds that describe one element: one of a float, two (real, imaginary) of a

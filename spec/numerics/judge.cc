@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_format.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/element_sizes.h"
 #include "spec/numerics/expectation.h"
 #include "spec/numerics/open_elements.h"
 
@@ -17,6 +18,10 @@ namespace {
 
 // Room for the rounding of the comparison itself, far below an ulp of any type.
 constexpr long double kSlop = 0x1p-58L;
+
+// What was added up for an element counts up to so many times the root mean square of its output,
+// where the terms were not known (ElementBound::has_known_terms).
+constexpr double kMostMagnitude = 4;
 
 // From the best to the worst.
 enum class ElementVerdict { kPass, kInconclusive, kFail };
@@ -27,26 +32,6 @@ struct ElementJudgement {
   double bound_used = 0;   // |got - centre| / radius
   bool is_forced = false;  // there is exactly one right answer, though this may be another
 };
-
-// The centre of slot k of a leaf, 0 if it is not finite.
-double Centre(const ArrayExpectation& leaf, int64_t k) {
-  const bool stored =
-      !leaf.bounds.empty() && (leaf.bounds[k].flags & (kForced | kNotFinite | kUndecided)) == 0;
-  const double value = stored ? leaf.bounds[k].centre
-                       : leaf.plain.element_type() == ElementType::kF32
-                           ? leaf.plain.data<float>()[k]
-                           : leaf.plain.GetComponent(k);
-  return std::isfinite(value) ? value : 0;
-}
-
-// Magnitude of element i, of the real number or the modulus, or of what was added up for it.
-double Magnitude(const ArrayExpectation& leaf, int64_t i) {
-  auto noted = [&](int64_t k) { return leaf.bounds.empty() ? 0 : leaf.bounds[k].magnitude(); };
-  if (!IsComplex(leaf.plain.element_type())) return std::max(std::fabs(Centre(leaf, i)), noted(i));
-  const double modulus = std::min(std::hypot(Centre(leaf, 2 * i), Centre(leaf, 2 * i + 1)),
-                                  std::numeric_limits<double>::max());
-  return std::max({modulus, noted(2 * i), noted(2 * i + 1)});
-}
 
 // Spacing of the format at a magnitude.
 double UlpAt(const FloatFormat& format, double magnitude) {
@@ -84,7 +69,8 @@ class FloatJudge {
     const ElementBound& bound = leaf_.bounds[i];
     const double away = std::fabs(got - bound.centre);
     if (bound.flags != 0 || bound.centre_low != 0 || !(away <= bound.radius)) return false;
-    if (!(bound.radius <= useful_ * std::max(std::fabs(bound.centre), bound.magnitude())))
+    if (!(bound.radius <= useful_ * std::fabs(bound.centre)) &&
+        !(bound.radius <= useful_ * Counted({bound.magnitude(), bound.has_known_terms()})))
       return false;
     if (away > used * bound.radius) used = away / bound.radius;
     return bound.radius > 0;
@@ -163,10 +149,29 @@ class FloatJudge {
     if (got == 0 && (bound.flags & (std::signbit(got) ? kNoNegativeZero : kNoPositiveZero)) != 0)
       allowed = false;
     if (!allowed) return {ElementVerdict::kFail, ulps, 0, is_forced};
-    if (finite && bound.radius > useful_ * Magnitude(leaf_, i) &&
-        bound.radius > format_.MinSubnormal() && !IsTinyBound(bound))
-      return {ElementVerdict::kInconclusive, 0, used};
+    if (finite && !IsUseful(bound, i)) return {ElementVerdict::kInconclusive, 0, used};
     return {ElementVerdict::kPass, 0, used, is_forced};
+  }
+
+  // True if the interval convicts what is plainly wrong.
+  bool IsUseful(const ElementBound& bound, int64_t i) const {
+    if (bound.radius <= format_.MinSubnormal() || IsTinyBound(bound)) return true;
+    return bound.radius <= useful_ * Modulus(leaf_, i) ||
+           bound.radius <= useful_ * Counted(NotedSizeOf(leaf_, i));
+  }
+
+  // What was added up for an element, as far as it counts. Magnitudes grow from op to op as errors
+  // do, so behind a chain of amplifications every bound would be small beside them.
+  double Counted(const NotedSize& noted) const {
+    if (noted.of_known_terms) return noted.magnitude;
+    if (!most_magnitude_.has_value())
+      most_magnitude_ = std::max(kMostMagnitude * RootMeanSquare(leaf_), SizeOfFlushed());
+    return std::min(noted.magnitude, *most_magnitude_);
+  }
+
+  // The numbers whose spacing is that of what may be flushed. Types of few exponents are not.
+  double SizeOfFlushed() const {
+    return tiny_ < 0x1p-100 ? std::ldexp(tiny_, format_.precision() - 1) : tiny_;
   }
 
   // Formats without infinities have a NaN for what they cannot hold.
@@ -186,6 +191,7 @@ class FloatJudge {
   const FloatFormat& format_;
   double useful_ = 0, tiny_ = 0;
   long double overflow_ = 0;
+  mutable std::optional<double> most_magnitude_;  // found when the first element asks for it
 };
 
 ElementJudgement JudgeCode(const ArrayExpectation& leaf, const std::vector<uint64_t>* choices,

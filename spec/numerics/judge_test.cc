@@ -50,7 +50,10 @@ ElementBound BoundOf(std::string_view text) {
   }
   for (; next < words.size(); ++next) {
     if (words[next] == "of" && next + 1 < words.size()) {
-      bound.set_magnitude(NumberOf(words[++next]));
+      const double magnitude = NumberOf(words[++next]);
+      const bool is_known = next + 1 < words.size() && words[next + 1] == "known";
+      if (is_known) ++next;
+      bound.set_magnitude(magnitude, is_known);
       continue;
     }
     const auto* at = std::find_if(std::begin(kFlags), std::end(kFlags),

@@ -153,7 +153,10 @@ class BatchNorm {
         results_(results),
         lines_(op.literal(0).shape(), op.instruction.attributes().Integer(Attr::kFeatureIndex)),
         epsilon_(Number<W>(epsilon)),
-        step_(StepOf(op)) {}
+        step_(StepOf(op)),
+        has_known_terms_(
+            std::all_of(op.operands.begin(), op.operands.end(),
+                        [](const Value* operand) { return operand->array->Certain(); })) {}
 
   // y = scale (x - mean) / sqrt(variance + epsilon) + offset, mean and variance those of the batch.
   void Training() {
@@ -384,7 +387,7 @@ class BatchNorm {
       const Range<W> range = Rounded<T>(Range<W>{centre, radius, 0}, 0);
       const bool flush = op_.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(range);
       Store(array, i, range, flush ? uint32_t{kMayFlush} : 0);
-      array.bounds[i].set_magnitude(static_cast<double>(x.made_of));
+      array.bounds[i].set_magnitude(static_cast<double>(x.made_of), has_known_terms_);
     }
     return x;
   }
@@ -395,6 +398,7 @@ class BatchNorm {
   Lines lines_;
   Estimate epsilon_;
   StepError step_;
+  const bool has_known_terms_;  // all operands are known
   // True if since Begin a number was read that is NaN for sure; that may be infinite or unknown.
   bool nan_ = false, unknown_ = false;
 };

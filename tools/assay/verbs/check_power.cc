@@ -92,7 +92,9 @@ nlohmann::json LineOf(const CutPower& power) {
     mistakes.push_back({{"instruction", mistake.instruction},
                         {"kind", mistake.kind},
                         {"what", mistake.what},
-                        {"fails", mistake.fails},
+                        {"verdict", Name(mistake.verdict)},
+                        {"is_whole", mistake.is_whole},
+                        {"is_named", mistake.is_named},
                         {"in_its_stretch", mistake.in_its_stretch},
                         {"reason", mistake.reason}});
     const bool is_finite = std::isfinite(mistake.visibility);
@@ -102,6 +104,7 @@ nlohmann::json LineOf(const CutPower& power) {
   return {{"type", "mistakes"},
           {"name", power.name},
           {"tried", power.tried},
+          {"not_visible", power.not_visible},
           {"mistakes", std::move(mistakes)},
           {"recompiled", power.recompiled},
           {"recompiled_failed", power.recompiled_failed},
@@ -111,40 +114,89 @@ nlohmann::json LineOf(const CutPower& power) {
           {"seconds", power.seconds}};
 }
 
+// Verdicts on the mistakes of one kind.
+struct KindSums {
+  int64_t visible = 0, fails = 0, named = 0, passes = 0, inconclusive = 0, not_visible = 0;
+
+  void Add(const MistakePower& mistake) {
+    ++visible;
+    fails += mistake.Fails() ? 1 : 0;
+    named += mistake.Fails() && mistake.is_named ? 1 : 0;
+    passes += mistake.verdict == MistakePower::kPasses ? 1 : 0;
+    inconclusive += mistake.verdict == MistakePower::kInconclusive ? 1 : 0;
+  }
+};
+
 struct MistakeSums {
-  int64_t visible = 0, fails = 0, in_its_stretch = 0;
+  KindSums all;
+  std::map<std::string, KindSums> kinds;
+  int64_t in_its_stretch = 0;
   int64_t recompiled = 0, recompiled_failed = 0, errors = 0;
 
   void Add(const CutPower& power) {
     for (const MistakePower& mistake : power.mistakes) {
-      ++visible;
-      fails += mistake.fails ? 1 : 0;
-      in_its_stretch += mistake.fails && mistake.in_its_stretch ? 1 : 0;
+      all.Add(mistake);
+      kinds[mistake.kind].Add(mistake);
+      in_its_stretch += mistake.Fails() && mistake.in_its_stretch ? 1 : 0;
+    }
+    for (const auto& [kind, count] : power.not_visible) {
+      all.not_visible += count;
+      kinds[kind].not_visible += count;
     }
     recompiled += power.recompiled;
     recompiled_failed += power.recompiled_failed;
   }
   std::string ToString() const {
-    return StrCat(Share(fails, visible), " visible mistakes fail, ", Share(in_its_stretch, fails),
-                  " of these in their stretch, ", Share(recompiled_failed, recompiled),
-                  " legal recompilations fail");
+    return StrCat(Share(all.fails, all.visible), " visible mistakes fail, ",
+                  Share(all.named, all.fails), " of these named, ", Grouped(all.passes), " pass, ",
+                  Grouped(all.inconclusive), " inconclusive, ",
+                  Share(recompiled_failed, recompiled), " legal recompilations fail");
   }
   bool IsEnough() const {
-    return 20 * fails >= 19 * visible && 20 * in_its_stretch >= 19 * fails &&
-           recompiled_failed == 0 && errors == 0;
+    return 20 * all.fails >= 19 * all.visible && 10 * all.named >= 9 * all.fails &&
+           all.passes == 0 && recompiled_failed == 0 && errors == 0;
   }
 };
+
+std::string TableOf(const std::map<std::string, KindSums>& kinds) {
+  Table table({{"kind"},
+               {"visible", Table::kRight},
+               {"fail", Table::kRight},
+               {"named", Table::kRight},
+               {"pass", Table::kRight},
+               {"inconclusive", Table::kRight},
+               {"not visible", Table::kRight}});
+  for (const auto& [kind, sums] : kinds) {
+    table.Add({kind, Grouped(sums.visible), Grouped(sums.fails), Grouped(sums.named),
+               Grouped(sums.passes), Grouped(sums.inconclusive), Grouped(sums.not_visible)});
+  }
+  return table.ToString();
+}
+
+nlohmann::json JsonOf(const std::map<std::string, KindSums>& kinds) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [kind, sums] : kinds) {
+    json[kind] = {{"visible", sums.visible},
+                  {"fails", sums.fails},
+                  {"named", sums.named},
+                  {"passes", sums.passes},
+                  {"inconclusive", sums.inconclusive},
+                  {"not_visible", sums.not_visible}};
+  }
+  return json;
+}
 
 void PrintMistakes(const CutPower& power) {
   MistakeSums sums;
   sums.Add(power);
   Print(StrCat(power.name, ": ", sums.ToString(), " in ", Seconds(power.seconds)));
   for (const MistakePower& mistake : power.mistakes) {
-    if (mistake.fails && mistake.in_its_stretch) continue;
-    Print(StrCat("  ", mistake.fails ? "elsewhere" : "missed", ": ", mistake.kind, " of ",
-                 mistake.instruction, ", ", mistake.what, ", ",
-                 absl::StrFormat("%.3g", mistake.visibility), " times the worst legal deviation; ",
-                 mistake.reason));
+    if (mistake.Fails() && mistake.is_named) continue;
+    const std::string_view how = mistake.Fails() ? "not named" : Name(mistake.verdict);
+    Print(StrCat("  ", how, ": ", mistake.kind, " of ", mistake.instruction, ", ", mistake.what,
+                 ", ", absl::StrFormat("%.3g", mistake.visibility),
+                 " times the worst legal deviation; ",
+                 mistake.reason.substr(0, mistake.reason.find('\n'))));
   }
   for (const std::string& alarm : power.alarms) Print(StrCat("  false alarm: ", alarm));
 }
@@ -183,13 +235,19 @@ int RunMistakes(const std::vector<CaseFile>& cases, Backend& backend, const Chec
     PrintJson({{"type", "summary"},
                {"verb", "check"},
                {"modules", cases.size()},
-               {"visible", sums.visible},
-               {"fails", sums.fails},
+               {"visible", sums.all.visible},
+               {"fails", sums.all.fails},
+               {"named", sums.all.named},
                {"in_its_stretch", sums.in_its_stretch},
+               {"passes", sums.all.passes},
+               {"inconclusive", sums.all.inconclusive},
+               {"not_visible", sums.all.not_visible},
+               {"kinds", JsonOf(sums.kinds)},
                {"recompiled", sums.recompiled},
                {"recompiled_failed", sums.recompiled_failed},
                {"errors", sums.errors}});
   } else {
+    Print(TableOf(sums.kinds));
     Print(StrCat(Count(static_cast<int64_t>(cases.size()), "module"), ": ", sums.ToString(), ", ",
                  Grouped(sums.errors), " modules could not be measured"));
   }

@@ -493,10 +493,11 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
                    "By which the backend and the stored results are judged (default: xla, or what "
                    "the backend permits beyond it)");
   line.Add("--seed", options->seed, "Of the inputs of modules that come without").ShowDefault();
-  line.Add("--cut", options->cut,
-           "Compile once more with values from inside as results and judge each stretch between "
-           "them: where the verdict is inconclusive, never, always, or with each stretch compiled "
-           "by itself")
+  line.Add(
+          "--cut", options->cut,
+          "Compile once more with values from inside as results and judge each stretch between "
+          "them: where the verdict is inconclusive, passes by bounds with room for mistakes that "
+          "show, or is wrong, to say where; never; always; or with each stretch compiled by itself")
       .OneOf({"auto", "off", "all", "pieces"})
       .ShowDefault();
   line.Add("--sample", options->sample,
@@ -511,7 +512,7 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
                "Bend one element of every right answer instead: how many are called wrong?");
   line.Add("--mistakes", options->mistakes,
            "Compile each module with so many single mistakes that show in its results: how many "
-           "fail by cuts, and in the right stretch?")
+           "fail, and is the instruction named?")
       .NonNegative();
   line.Add("--recompilations", options->recompilations,
            "Compile each module in so many other legal ways, cut at random places: does one fail?")
