@@ -14,6 +14,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/element_sizes.h"
 #include "spec/numerics/sharpness.h"
 #include "spec/ops/op_table.h"
 
@@ -50,12 +51,7 @@ std::vector<double> Strayed(absl::Span<const Literal* const> right,
       continue;
     }
     const int64_t count = right[k]->component_count();
-    double squares = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const double x = right[k]->GetComponent(i);
-      if (std::isfinite(x)) squares += x * x;
-    }
-    const double mean = std::sqrt(squares / std::max<double>(1, static_cast<double>(count)));
+    const double mean = RootMeanSquare(*right[k]);
     for (int64_t i = 0; i < count; ++i) {
       const double x = right[k]->GetComponent(i), y = other[k]->GetComponent(i);
       if (x == y || (std::isnan(x) && std::isnan(y))) continue;

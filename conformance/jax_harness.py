@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Lowers the programs of JAX's own test harness to HLO modules with inputs and XLA's results.
 
-  python conformance/jax_harness.py DIR [--per-group N] [--groups REGEX] [--optimized]
+  python conformance/jax_harness.py DIR [--per-group N] [--groups REGEX] [--seed S] [--optimized]
   assay check DIR --backend reference
 
 Needs a Python with jax, absl-py and hypothesis; nothing of Assay. Writes NAME.hlo and NAME.npz (in0.., out0..) as
 the folders of modules in conformance/ have them; --optimized adds NAME.opt.hlo, the form after XLA's passes. At most
-N programs of a group (default 40), evenly spread. What JAX cannot lower or run on this machine is counted by reason.
+N programs of a group (default 40), evenly spread, or with --seed drawn by chance, with other inputs. What JAX cannot
+lower or run on this machine is counted by reason.
 """
 import argparse
 import collections
 import os
+import random
 import re
 import sys
 import warnings
@@ -21,6 +23,7 @@ def parse_arguments():
     parser.add_argument('directory')
     parser.add_argument('--per-group', type=int, default=40)
     parser.add_argument('--groups', default='', help='only groups whose name matches')
+    parser.add_argument('--seed', type=int, default=None, help='draw the programs of a group, and their inputs')
     parser.add_argument('--optimized', action='store_true')
     return parser.parse_args()
 
@@ -52,6 +55,15 @@ def lower(function, arguments):
     return module.to_string(options), compiled.as_text(), [leaves[i] for i in kept], results
 
 
+def chosen(harnesses, options, group):
+    """The programs of a group that are written, numbered: evenly spread or drawn."""
+    if options.seed is not None:
+        drawn = random.Random(f'{options.seed} {group}')
+        return list(enumerate(drawn.sample(harnesses, min(len(harnesses), options.per_group))))
+    step = max(1, -(-len(harnesses) // options.per_group))
+    return list(enumerate(harnesses[::step]))
+
+
 def main():
     options = parse_arguments()
     os.environ.setdefault('JAX_ENABLE_X64', '1')
@@ -67,12 +79,11 @@ def main():
     os.makedirs(options.directory, exist_ok=True)
     written, skipped = 0, collections.Counter()
     for group, harnesses in sorted(groups.items()):
-        step = max(1, -(-len(harnesses) // options.per_group))
-        for number, harness in enumerate(harnesses[::step]):
+        for number, harness in chosen(harnesses, options, group):
             rest = re.sub(r'[^A-Za-z0-9_]+', '_', harness.fullname[len(group):])[:90]
             name = os.path.join(options.directory, f'{group}__{number:03d}_{rest.strip("_")}')
             try:
-                arguments = harness.dyn_args_maker(np.random.RandomState(number + 1))
+                arguments = harness.dyn_args_maker(np.random.RandomState(number + 1 + 1000 * (options.seed or 0)))
                 text, optimized, inputs, outputs = lower(harness.dyn_fun, tuple(arguments))
                 arrays = {f'in{i}': stored(x) for i, x in enumerate(inputs)}
                 arrays.update({f'out{i}': stored(x) for i, x in enumerate(outputs)})

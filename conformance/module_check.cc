@@ -65,6 +65,11 @@ SubjectResult CheckBackend(Checker& checker, const Backend& backend) {
 // Programs of more instructions are not cut everywhere: that would take long.
 constexpr int64_t kMostInstructionsEverywhere = 3000;
 
+bool CanBeCutEverywhere(const Module& module) {
+  return module.InstructionCount() <= kMostInstructionsEverywhere &&
+         ProductsOf(module) <= kManyProducts;
+}
+
 // How the program is to be cut on the backend, beside what the user asked for.
 enum class CutWish {
   kNone,
@@ -125,16 +130,28 @@ CutSubject SubjectOfCuts(const CheckCase& check_case, CutWish wish, Oracle& orac
   CutSubject cut{check_case.module, check_case.arguments[0], oracle,
                  backend,           *options.profile,        compile};
   cut.in_pieces = options.cut == CutMode::kPieces;
-  cut.everywhere = (wish == CutWish::kBlunt || wish == CutWish::kWrong) && !cut.in_pieces &&
-                   check_case.module.InstructionCount() <= kMostInstructionsEverywhere;
+  cut.has_whole_verdict = wish == CutWish::kBlunt || wish == CutWish::kWrong;
+  cut.everywhere = cut.has_whole_verdict && !cut.in_pieces && CanBeCutEverywhere(check_case.module);
   cut.sample = options.sample;
   cut.seed = options.seed;
   cut.other_arguments.assign(check_case.arguments.begin() + 1, check_case.arguments.end());
   return cut;
 }
 
+// Cuts as the verdict needs it; a program that passes so is cut everywhere, too, if it is not big.
+CutReport CutReportOf(CutSubject cut) {
+  CutReport report = CheckByCuts(cut);
+  if (report.verdict != Verdict::kPass || cut.everywhere || cut.in_pieces ||
+      !CanBeCutEverywhere(cut.module))
+    return report;
+  cut.everywhere = true;
+  CutReport again = CheckByCuts(cut);
+  const bool is_pass = again.verdict == Verdict::kPass || again.elements == 0;
+  return is_pass ? std::move(report) : std::move(again);
+}
+
 void CutCase(const CutSubject& cut, std::vector<SubjectResult>& subjects) {
-  const CutReport report = CheckByCuts(cut);
+  const CutReport report = CutReportOf(cut);
   for (SubjectResult& subject : subjects) {
     if (subject.subject == "stored") {
       ApplyCutsToStored(report, subject);
@@ -275,7 +292,7 @@ SubjectResult JudgeAnswer(const AnswerToJudge& answer, Oracle& oracle, Backend& 
   CutSubject cut =
       SubjectOfCuts(answer.check_case, wish, oracle, backend, options, options.compile);
   cut.plain = Leaves(answer.answer);
-  ApplyCuts(CheckByCuts(cut), subject);
+  ApplyCuts(CutReportOf(cut), subject);
   return subject;
 }
 

@@ -7,6 +7,7 @@
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/element_sizes.h"
 #include "spec/verifier/verifier.h"
 
 namespace assay {
@@ -16,16 +17,6 @@ namespace {
 double UnitAt(const FloatFormat& format, double magnitude) {
   if (magnitude == 0) return format.MinSubnormal();
   return std::max(std::exp2(std::ilogb(magnitude) - format.precision() + 1), format.MinSubnormal());
-}
-
-double RootMeanSquare(const Literal& literal) {
-  double sum = 0;
-  const int64_t count = literal.component_count();
-  for (int64_t i = 0; i < count; ++i) {
-    const double x = literal.GetComponent(i);
-    if (std::isfinite(x)) sum += x * x;
-  }
-  return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
 }
 
 // Bends outputs of one module and has them judged.

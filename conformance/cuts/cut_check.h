@@ -56,6 +56,8 @@ struct CutSubject {
   // Captures all that can be, at once, and what is right has to be so by sharp bounds. For programs
   // that pass as a whole by bounds with room for mistakes that show.
   bool everywhere = false;
+  // The program passed or failed as a whole: what takes long is not tried.
+  bool has_whole_verdict = false;
 
   static constexpr int64_t kSampleBig = -1, kBigSample = 4096;
 };
@@ -71,7 +73,9 @@ struct Stretch {
   bool is_output = false;
   Judgement judgement;
   int64_t not_sampled = 0;  // elements that were not judged, and followed as they were seen
-  std::string failure;      // several lines: what was seen, what is allowed
+  // Open elements that do not follow from what was captured before, with all freedoms.
+  int64_t refused = 0;
+  std::string failure;  // several lines: what was seen, what is allowed
 };
 
 struct CutReport {

@@ -87,6 +87,7 @@ nlohmann::json ToJson(const CutReport& report) {
     entry["source"] = stretch.source;
     entry["is_output"] = stretch.is_output;
     entry["not_sampled"] = stretch.not_sampled;
+    entry["refused"] = stretch.refused;
     entry["verdict"] = Name(stretch.judgement.verdict);
     if (!stretch.instructions.empty()) entry["instructions"] = stretch.instructions;
     if (stretch.judgement.failed > 0) entry["failure"] = stretch.failure;

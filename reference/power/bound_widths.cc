@@ -7,19 +7,10 @@
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/strings.h"
+#include "spec/numerics/element_sizes.h"
 
 namespace assay::reference {
 namespace {
-
-double RootMeanSquare(const Array& array) {
-  const int64_t count = array.literal.component_count();
-  double sum = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const double x = array.literal.GetComponent(i);
-    if (std::isfinite(x)) sum += x * x;
-  }
-  return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
-}
 
 // Takes the bounds of one array into `width`.
 void Include(const Array& array, Width& width) {
@@ -32,14 +23,17 @@ void Include(const Array& array, Width& width) {
   width.undecided = std::max(width.undecided, undecided);
   width.useless = width.useless || undecided > 0;
   if (parts == 0 || array.bounds.empty()) return;
-  const double scale = RootMeanSquare(array);
+  const double scale = RootMeanSquare(array.literal);
   const int significand = std::min(Format(ComponentType(type)).precision(), array.significand);
   const double limit = std::exp2(-significand / 3.0);
   for (const ElementBound& bound : array.bounds) {
     if ((bound.flags & (kForced | kUndecided | kNotFinite)) != 0 || bound.radius == 0) continue;
     width.relative = std::max(width.relative, bound.radius / scale);
-    width.useless = width.useless || bound.radius > limit * std::max({scale, bound.magnitude(),
-                                                                      std::fabs(bound.centre)});
+    const double counted = bound.has_known_terms()
+                               ? bound.magnitude()
+                               : std::min(bound.magnitude(), kMostMagnitude * scale);
+    width.useless =
+        width.useless || bound.radius > limit * std::max(counted, std::fabs(bound.centre));
   }
 }
 

@@ -19,6 +19,19 @@ double Centre(const ArrayExpectation& leaf, int64_t k) {
   return std::isfinite(value) ? value : 0;
 }
 
+// Of `count` sizes, scaled so that squares neither overflow nor vanish.
+template <typename F>
+double RootMeanSquareOf(int64_t count, F size) {
+  double largest = 0, sum = 0;
+  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, size(i));
+  if (largest == 0) return 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double part = size(i) / largest;
+    sum += part * part;
+  }
+  return largest * std::sqrt(sum / static_cast<double>(count));
+}
+
 }  // namespace
 
 double Modulus(const ArrayExpectation& leaf, int64_t element) {
@@ -39,15 +52,14 @@ NotedSize NotedSizeOf(const ArrayExpectation& leaf, int64_t element) {
 }
 
 double RootMeanSquare(const ArrayExpectation& leaf) {
-  const int64_t count = leaf.plain.element_count();
-  double largest = 0, sum = 0;
-  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, Modulus(leaf, i));
-  if (largest == 0) return 0;
-  for (int64_t i = 0; i < count; ++i) {  // scaled, so that squares neither overflow nor vanish
-    const double part = Modulus(leaf, i) / largest;
-    sum += part * part;
-  }
-  return largest * std::sqrt(sum / static_cast<double>(count));
+  return RootMeanSquareOf(leaf.plain.element_count(), [&](int64_t i) { return Modulus(leaf, i); });
+}
+
+double RootMeanSquare(const Literal& floats) {
+  return RootMeanSquareOf(floats.component_count(), [&](int64_t i) {
+    const double size = std::fabs(floats.GetComponent(i));
+    return std::isfinite(size) ? size : 0;
+  });
 }
 
 }  // namespace assay

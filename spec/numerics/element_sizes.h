@@ -19,7 +19,12 @@ struct NotedSize {
 };
 NotedSize NotedSizeOf(const ArrayExpectation& leaf, int64_t element);
 
-// The root mean square of the elements.
+// What was added up for an element counts up to so many times the root mean square of its output,
+// where the terms were not known (ElementBound::has_known_terms).
+inline constexpr double kMostMagnitude = 4;
+
+// The root mean square of the elements; of an array of floats, of its components.
 double RootMeanSquare(const ArrayExpectation& leaf);
+double RootMeanSquare(const Literal& floats);
 
 }  // namespace assay

@@ -19,10 +19,6 @@ namespace {
 // Room for the rounding of the comparison itself, far below an ulp of any type.
 constexpr long double kSlop = 0x1p-58L;
 
-// What was added up for an element counts up to so many times the root mean square of its output,
-// where the terms were not known (ElementBound::has_known_terms).
-constexpr double kMostMagnitude = 4;
-
 // From the best to the worst.
 enum class ElementVerdict { kPass, kInconclusive, kFail };
 
