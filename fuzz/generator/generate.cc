@@ -64,7 +64,7 @@ SizeStyle DrawSizeStyle(Choices& choices, Theme theme, bool portable) {
   constexpr int kLargePercent = 30;
   if (portable && choices.Percent(kLargePercent)) return SizeStyle::kLarge;
   bool rare = theme == Theme::kRare;
-  return static_cast<SizeStyle>(choices.Weighted({60, 26, 8, rare ? 40 : 4}));
+  return static_cast<SizeStyle>(choices.Weighted({57, 24, 8, rare ? 40 : 4, 0, 7}));
 }
 
 // Most programs are judged exactly or nearly so; a minority walks the edges of its types.
@@ -82,7 +82,7 @@ int64_t DrawSteps(Choices& choices, bool portable) {
     if (choices.Percent(kOnePercent)) return 1;
     return choices.Percent(75) ? choices.Range(2, 3) : choices.Range(4, 9);
   }
-  switch (choices.Weighted({66, 25, 8, 1})) {
+  switch (choices.Weighted({78, 16, 5, 1})) {
     case 0:
       return choices.Range(1, 3);
     case 1:

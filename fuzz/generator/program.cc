@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "spec/types/native.h"
 
@@ -140,6 +141,12 @@ void Program::set_size_style(SizeStyle style) {
           choices_.Percent(50) ? choices_.Range(-1, 1) : choices_.Range(0, element_cap_);
       work_left_ = 8 * element_cap_;
       break;
+    case SizeStyle::kPowers:
+      // The larger the rarer, for work grows with it.
+      element_cap_ = int64_t{1} << (6 + choices_.Weighted({20, 20, 20, 16, 12, 6, 4, 2, 2, 1, 1}));
+      ++element_cap_;
+      work_left_ = std::max(work_left_, 8 * element_cap_);
+      break;
   }
 }
 
@@ -179,11 +186,23 @@ int64_t Program::DrawSize() {
     case SizeStyle::kThreshold:
     case SizeStyle::kLopsided:
       return kThresholds[choices_.Draw(kThresholds.size())];
+    case SizeStyle::kPowers: {
+      constexpr int64_t kMostPowers = 8;
+      const int64_t power = int64_t{1} << choices_.Range(1, kMostPowers);
+      return std::min(power + choices_.Range(-1, 1), element_cap_);
+    }
     case SizeStyle::kLarge:
     case SizeStyle::kSmall:
       break;
   }
   return choices_.Pick<int64_t>({3, 2, 4, 5, 6, 7, 8, 9, 1, 10});
+}
+
+// Any power of two that fits, or one beside it; the largest one every third time.
+int64_t Program::DrawPower() {
+  const int most = std::bit_width(static_cast<uint64_t>(element_cap_)) - 1;
+  const int64_t at = choices_.Percent(33) ? most : choices_.Range(2, most);
+  return std::min((int64_t{1} << at) + choices_.Range(-1, 1), element_cap_);
 }
 
 DimVector Program::DrawDimensions(int64_t min_rank) {
@@ -202,6 +221,7 @@ DimVector Program::DrawDimensions(int64_t min_rank) {
   for (int64_t i = 0; i < rank; ++i) {
     int64_t size = DrawSize();
     if (size_style_ == SizeStyle::kLopsided && i != special) size = choices_.Range(1, 4);
+    if (size_style_ == SizeStyle::kPowers) size = i == special ? DrawPower() : choices_.Range(1, 3);
     if (size_style_ == SizeStyle::kLarge) {
       size = i == special ? element_cap_ : choices_.Range(1, 3);
     }

@@ -66,6 +66,7 @@ enum class SizeStyle : uint8_t {
   kLopsided,   // a few by many
   kHighRank,   // rank 6 to 8 of 1 to 3
   kLarge,      // one dimension takes most of 2^11 to 2^17 elements
+  kPowers,     // one dimension is a power of two up to 2^16 or beside one, the others small
 };
 
 // One computation that recipes fill. Values are arrays, in the order of their creation.
@@ -224,6 +225,7 @@ class Program {
   const std::map<int64_t, FixedInput>& fixed_inputs() const { return fixed_inputs_; }
 
  private:
+  int64_t DrawPower();
   Instruction* PickRecent(const std::vector<Instruction*>& candidates);
   bool Takes(ElementType type) const {
     return options_.Takes(type) && !avoided_[static_cast<size_t>(type)];

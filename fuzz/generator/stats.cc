@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "fuzz/generator/conjunctions.h"
 #include "spec/base/strings.h"
 #include "spec/types/float_format.h"
 
@@ -495,28 +496,60 @@ constexpr RequirementTrigger kTriggers[] = {
 
 }  // namespace
 
-absl::Span<const RequirementTrigger> AllTriggers() { return kTriggers; }
+absl::Span<const RequirementTrigger> AllTriggers() {
+  static const auto& all = *new std::vector<RequirementTrigger>([] {
+    std::vector<RequirementTrigger> joined(std::begin(kTriggers), std::end(kTriggers));
+    for (const Conjunction& conjunction : AllConjunctions()) joined.push_back(conjunction.trigger);
+    return joined;
+  }());
+  return all;
+}
+
+namespace {
+
+// One bit for the exponent of the power of two that the size is, or lies beside.
+uint32_t PowerBeside(int64_t size) {
+  for (const int64_t by : {-1, 0, 1}) {
+    const auto power = static_cast<uint64_t>(size + by);
+    if (size > 0 && std::has_single_bit(power)) return uint32_t{1} << std::countr_zero(power);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int64_t GeneratorStats::EdgePairs() const {
+  return std::count_if(op_pairs_.begin(), op_pairs_.end(), [](const auto& entry) {
+    return HasEdges(entry.first.first) && HasEdges(entry.first.second);
+  });
+}
 
 void GeneratorStats::Add(const Case& made) {
+  const absl::Span<const RequirementTrigger> triggers = AllTriggers();
   ++programs_;
-  triggers_.resize(std::size(kTriggers));
+  triggers_.resize(triggers.size());
   ++themes_[std::string(Name(made.theme))];
   ++sizes_[(made.module->InstructionCount() + 3) / 4 * 4];
   std::set<std::pair<Opcode, ElementType>> seen;
-  std::vector<bool> shown(std::size(kTriggers));
+  std::vector<bool> shown(triggers.size());
   std::set<std::pair<Opcode, Opcode>> pairs;
   int64_t largest = 0;
   for (const Computation* computation : made.module->computations()) {
     for (const Instruction* instruction : *computation) {
+      uint32_t powers = 0;
       ForEachLeaf(instruction->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
         seen.emplace(instruction->opcode(), leaf.element_type());
         largest = std::max(largest, leaf.ElementCount());
+        for (int64_t size : leaf.dimensions()) powers |= PowerBeside(size);
       });
       for (const Instruction* operand : instruction->operands()) {
+        if (operand->shape().IsArray())
+          for (int64_t size : operand->shape().dimensions()) powers |= PowerBeside(size);
         pairs.emplace(operand->opcode(), instruction->opcode());
       }
+      powers_[instruction->opcode()] |= powers;
       for (size_t i = 0; i < shown.size(); ++i) {
-        if (!shown[i]) shown[i] = kTriggers[i].shows(made, *instruction);
+        if (!shown[i]) shown[i] = triggers[i].shows(made, *instruction);
       }
     }
   }
@@ -568,8 +601,9 @@ std::string GeneratorStats::ToString() const {
   }
   text += "\nrequirement  programs  of 1,000  trigger\n";
   for (size_t i = 0; i < triggers_.size(); ++i) {
-    absl::StrAppendFormat(&text, "%11d  %8d  %8.2f  %s\n", kTriggers[i].requirement, triggers_[i],
-                          PerThousand(triggers_[i], programs_), std::string(kTriggers[i].name));
+    absl::StrAppendFormat(&text, "%11d  %8d  %8.2f  %s\n", AllTriggers()[i].requirement,
+                          triggers_[i], PerThousand(triggers_[i], programs_),
+                          std::string(AllTriggers()[i].name));
   }
   text += "\ninstructions  programs  of 1,000\n";
   for (const auto& [size, count] : sizes_) {
@@ -586,6 +620,10 @@ std::string GeneratorStats::ToString() const {
   for (const auto& [theme, count] : themes_)
     absl::StrAppendFormat(&text, "%-12s  %8d\n", theme, count);
   absl::StrAppendFormat(&text, "\n%d ordered pairs of ops\n", op_pairs_.size());
+  absl::StrAppendFormat(&text, "%d ordered pairs of ops with edges or indices\n", EdgePairs());
+  absl::StrAppendFormat(&text, "%d ops with a dimension beside 2^8 or more\n",
+                        std::count_if(powers_.begin(), powers_.end(),
+                                      [](const auto& entry) { return entry.second >> 8 != 0; }));
   return text;
 }
 

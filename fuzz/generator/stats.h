@@ -41,6 +41,11 @@ class GeneratorStats {
   // Programs that have the second op on a result of the first.
   const std::map<std::pair<Opcode, Opcode>, int64_t>& op_pairs() const { return op_pairs_; }
 
+  // How many of them are of ops with edges or indices.
+  int64_t EdgePairs() const;
+  // Per op, a bit k if some dimension of it is 2^k or beside it.
+  const std::map<Opcode, uint32_t>& powers() const { return powers_; }
+
   // Tables for people.
   std::string ToString() const;
 
@@ -52,6 +57,7 @@ class GeneratorStats {
   std::map<int64_t, int64_t> sizes_;
   std::map<int64_t, int64_t> largest_arrays_;
   std::map<std::pair<Opcode, Opcode>, int64_t> op_pairs_;
+  std::map<Opcode, uint32_t> powers_;
 };
 
 }  // namespace assay

@@ -7,20 +7,26 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
+
+#include "fuzz/generator/conjunctions.h"
 
 namespace assay {
 namespace {
 
-GeneratorStats Collect(uint64_t count, const GeneratorOptions& options = {}) {
-  GeneratorStats stats;
-  for (uint64_t i = 0; i < count; ++i) stats.Add(GenerateCase(21, i, options));
-  return stats;
+// Each set of programs once, whoever asks for it.
+const GeneratorStats& Collect(uint64_t count, const GeneratorOptions& options = {}) {
+  static auto& collected = *new std::map<std::pair<uint64_t, bool>, GeneratorStats>;
+  const auto [at, is_new] = collected.try_emplace({count, options.portable});
+  for (uint64_t i = 0; is_new && i < count; ++i) at->second.Add(GenerateCase(21, i, options));
+  return at->second;
 }
 
 TEST(GeneratorStatsTest, EveryRequirementIsShown) {
   // The rarest, a loop in a loop, is in one of 2,000 programs.
   constexpr uint64_t kPrograms = 20000;
-  const GeneratorStats own = Collect(kPrograms);
+  const GeneratorStats& own = Collect(kPrograms);
   for (size_t i = 0; i < AllTriggers().size(); ++i) {
     EXPECT_GT(own.triggers()[i], 0)
         << "requirement " << AllTriggers()[i].requirement << ": " << AllTriggers()[i].name
@@ -35,9 +41,10 @@ TEST(GeneratorStatsTest, ForeignProgramsHoldEveryFloor) {
   constexpr int kSecondTier[] = {35, 36, 37, 40, 42, 45, 48, 50, 52};
   GeneratorOptions options;
   options.portable = true;
-  const GeneratorStats stats = Collect(kPrograms, options);
+  const GeneratorStats& stats = Collect(kPrograms, options);
   for (size_t i = 0; i < AllTriggers().size(); ++i) {
     const RequirementTrigger& trigger = AllTriggers()[i];
+    if (trigger.requirement == kConjunction) continue;
     const bool is_second =
         std::count(std::begin(kSecondTier), std::end(kSecondTier), trigger.requirement) > 0;
     EXPECT_GE(stats.triggers()[i] * (is_second ? 5000 : 1000), kPrograms)
@@ -45,10 +52,65 @@ TEST(GeneratorStatsTest, ForeignProgramsHoldEveryFloor) {
   }
 }
 
+// What no draw of one attribute alone reaches often enough.
+TEST(GeneratorStatsTest, ConjunctionsHoldTheirFloors) {
+  constexpr int64_t kPrograms = 20000;
+  GeneratorOptions portable;
+  portable.portable = true;
+  const GeneratorStats &own = Collect(kPrograms), &foreign = Collect(kPrograms, portable);
+  const size_t first = AllTriggers().size() - AllConjunctions().size();
+  for (size_t i = 0; i < AllConjunctions().size(); ++i) {
+    const Conjunction& conjunction = AllConjunctions()[i];
+    const auto rate = [&](const GeneratorStats& stats) {
+      return 1000.0 * static_cast<double>(stats.triggers()[first + i]) / kPrograms;
+    };
+    EXPECT_GE(rate(own), conjunction.own_floor) << conjunction.trigger.name;
+    EXPECT_GE(rate(foreign), conjunction.foreign_floor) << conjunction.trigger.name << ", foreign";
+  }
+}
+
+// Every op that says where something begins or ends, on the result of each of them.
+TEST(GeneratorStatsTest, EdgesMeetEdges) {
+  const GeneratorStats& stats = Collect(20000);
+  std::vector<Opcode> ops;
+  for (const OpInfo& info : AllOps())
+    if (HasEdges(info.opcode)) ops.push_back(info.opcode);
+  EXPECT_GE(ops.size(), 12u);
+  for (Opcode producer : ops) {
+    for (Opcode consumer : ops) {
+      // An iota takes nothing, and few programs select and scatter.
+      if (consumer == Opcode::kIota || producer == Opcode::kSelectAndScatter) continue;
+      if (consumer == Opcode::kSelectAndScatter || producer == Opcode::kConvolution) continue;
+      if (consumer == Opcode::kConvolution) continue;
+      EXPECT_TRUE(stats.op_pairs().contains({producer, consumer}))
+          << Name(consumer) << " never on " << Name(producer);
+    }
+  }
+}
+
+// Sizes beside powers of two from 2^8 on, in every op that is not rare.
+TEST(GeneratorStatsTest, EveryOpHasLongDimensionsBesidePowers) {
+  GeneratorOptions portable;
+  portable.portable = true;
+  const GeneratorStats &own = Collect(20000), &foreign = Collect(20000, portable);
+  std::map<Opcode, int64_t> programs;
+  for (const auto& [op_and_type, count] : own.op_types()) programs[op_and_type.first] += count;
+  for (const auto& [opcode, count] : programs) {
+    constexpr int64_t kFew = 200;
+    const bool is_small = opcode == Opcode::kReplicaId || opcode == Opcode::kPartitionId ||
+                          opcode == Opcode::kGetDimensionSize || opcode == Opcode::kAfterAll;
+    if (count < kFew || is_small) continue;
+    uint32_t powers = own.powers().at(opcode);
+    if (const auto at = foreign.powers().find(opcode); at != foreign.powers().end())
+      powers |= at->second;
+    EXPECT_NE(powers >> 8, 0u) << Name(opcode) << " never with a dimension beside 2^8 or more";
+  }
+}
+
 // Ops that work element by element appear on every type. The others are dear or rare, and must
 // appear at all.
 TEST(GeneratorStatsTest, EveryOpOnEveryTypeItAdmits) {
-  GeneratorStats stats = Collect(20000);
+  const GeneratorStats& stats = Collect(20000);
   std::set<Opcode> drawn;
   for (const auto& [op_and_type, count] : stats.op_types()) drawn.insert(op_and_type.first);
   for (const OpInfo& info : AllOps()) {
@@ -207,7 +269,7 @@ TEST(GeneratorStatsTest, CountedLoopsShowHowOftenTheyRan) {
 }
 
 TEST(GeneratorStatsTest, HalfOfTheProgramsAreSmall) {
-  GeneratorStats stats = Collect(2000);
+  const GeneratorStats& stats = Collect(2000);
   int64_t small = 0;
   for (const auto& [size, count] : stats.sizes()) small += size <= 12 ? count : 0;
   EXPECT_GT(2 * small, stats.programs());

@@ -15,10 +15,11 @@ std::vector<Recipe> RecipesOfAllFamilies() {
   // A seed means a program by the order of the rows of each group: rows are added at the end of a
   // table, and tables keep their places.
   for (absl::Span<const Recipe> rows :
-       {MovementRecipes(), ElementwiseRecipes(), ReductionRecipes(), ContractionRecipes(),
-        LinearAlgebraRecipes(), RandomRecipes(), IndexingRecipes(), SortingRecipes(),
-        WindowRecipes(), DynamicSizeRecipes(), ControlRecipes(), LayoutRecipes(),
-        CommunicationRecipes(), BaitRecipes(), PairRecipes(), GridRecipes(), LapackRecipes()}) {
+       {MovementRecipes(),      ElementwiseRecipes(), ReductionRecipes(), ContractionRecipes(),
+        LinearAlgebraRecipes(), RandomRecipes(),      IndexingRecipes(),  SortingRecipes(),
+        WindowRecipes(),        DynamicSizeRecipes(), ControlRecipes(),   LayoutRecipes(),
+        CommunicationRecipes(), BaitRecipes(),        PairRecipes(),      GridRecipes(),
+        LapackRecipes(),        EdgeRecipes(),        JointRecipes(),     ExactRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

@@ -63,6 +63,9 @@ absl::Span<const Recipe> BaitRecipes();
 absl::Span<const Recipe> PairRecipes();
 absl::Span<const Recipe> GridRecipes();
 absl::Span<const Recipe> LapackRecipes();
+absl::Span<const Recipe> EdgeRecipes();
+absl::Span<const Recipe> JointRecipes();
+absl::Span<const Recipe> ExactRecipes();
 
 // A reducer of two scalars of `type` and an initial value that fits it (recipes_reduction.cc).
 struct Reducer {
@@ -71,6 +74,10 @@ struct Reducer {
 };
 Reducer MakeReducer(Program& program, ElementType type, int64_t reduced_elements);
 Reducer MakeReducerOf(Program& program, Opcode opcode, ElementType type);
+
+// A reducer of (value, place) pairs: the greatest or least value and its place; of equal values the
+// one with the smaller place wins, NaN over all (recipes_reduction.cc).
+Computation* ArgReducer(Program& program, ElementType type, ElementType index_type, bool greatest);
 
 // The type in which frameworks accumulate values of a type of 8 or 16 bits; itself for all others
 // (recipes_reduction.cc).

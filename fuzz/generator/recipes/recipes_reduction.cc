@@ -216,34 +216,6 @@ Instruction* BuildSubtractMaximum(Program& program, Opcode) {
   return softmax ? program.Unary(Opcode::kExponential, shifted) : shifted;
 }
 
-// The (value, index) pair of argmin and argmax; on equal values the smaller index wins, NaN wins
-// over all.
-Computation* ArgReducer(Program& program, ElementType type, ElementType index_type, bool greatest) {
-  Scope scope;
-  scope.computation = program.NewComputation("arg_reducer");
-  scope.depth = program.scope().depth + 1;
-  Scope* outer = program.EnterScope(&scope);
-  Instruction* value_a = program.ScopeParameter(0, Shape::Scalar(type));
-  Instruction* index_a = program.ScopeParameter(1, Shape::Scalar(index_type));
-  Instruction* value_b = program.ScopeParameter(2, Shape::Scalar(type));
-  Instruction* index_b = program.ScopeParameter(3, Shape::Scalar(index_type));
-  Instruction* first =
-      program.Compare(greatest ? Direction::kGt : Direction::kLt, value_a, value_b);
-  if (IsFloat(type)) {
-    Instruction* nan = program.Compare(Direction::kNe, value_a, value_a);
-    first = program.Binary(Opcode::kOr, first, nan);
-  }
-  Instruction* equal = program.Compare(Direction::kEq, value_a, value_b);
-  Instruction* earlier = program.Compare(Direction::kLt, index_a, index_b);
-  Instruction* tie = program.Binary(Opcode::kAnd, equal, earlier);
-  Instruction* pick = program.Binary(Opcode::kOr, first, tie);
-  Instruction* value = program.Select(first, value_a, value_b);
-  Instruction* index = program.Select(pick, index_a, index_b);
-  scope.computation->set_root(program.Tuple({value, index}));
-  program.EnterScope(outer);
-  return scope.computation;
-}
-
 Instruction* BuildArgReduce(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF, 1);
@@ -531,6 +503,32 @@ constexpr Recipe kWindowRecipes[] = {
 };
 
 }  // namespace
+
+Computation* ArgReducer(Program& program, ElementType type, ElementType index_type, bool greatest) {
+  Scope scope;
+  scope.computation = program.NewComputation("arg_reducer");
+  scope.depth = program.scope().depth + 1;
+  Scope* outer = program.EnterScope(&scope);
+  Instruction* value_a = program.ScopeParameter(0, Shape::Scalar(type));
+  Instruction* index_a = program.ScopeParameter(1, Shape::Scalar(index_type));
+  Instruction* value_b = program.ScopeParameter(2, Shape::Scalar(type));
+  Instruction* index_b = program.ScopeParameter(3, Shape::Scalar(index_type));
+  Instruction* first =
+      program.Compare(greatest ? Direction::kGt : Direction::kLt, value_a, value_b);
+  if (IsFloat(type)) {
+    Instruction* nan = program.Compare(Direction::kNe, value_a, value_a);
+    first = program.Binary(Opcode::kOr, first, nan);
+  }
+  Instruction* equal = program.Compare(Direction::kEq, value_a, value_b);
+  Instruction* earlier = program.Compare(Direction::kLt, index_a, index_b);
+  Instruction* tie = program.Binary(Opcode::kAnd, equal, earlier);
+  Instruction* pick = program.Binary(Opcode::kOr, first, tie);
+  Instruction* value = program.Select(first, value_a, value_b);
+  Instruction* index = program.Select(pick, index_a, index_b);
+  scope.computation->set_root(program.Tuple({value, index}));
+  program.EnterScope(outer);
+  return scope.computation;
+}
 
 ElementType WiderType(ElementType type) {
   switch (type) {

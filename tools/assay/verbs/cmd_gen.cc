@@ -83,6 +83,7 @@ int PrintStats(const Options& options) {
              {"themes", stats.themes()},
              {"largest_arrays", largest},
              {"op_pairs", stats.op_pairs().size()},
+             {"edge_pairs", stats.EdgePairs()},
              {"instructions_per_program", mean}});
   return kExitOk;
 }
