@@ -46,6 +46,7 @@ struct TriageResult {
   int64_t blamed_decision = -1;
   int64_t instructions = 0;    // of the reduced program, parameters and constants included
   std::string opcodes;         // of the reduced program: "dynamic-slice+pad"
+  std::string variant;         // of it (VariantOf): its bucket keeps pages of two
   std::string place;           // of it: the op that is wrong, with what it folds by; "": not known
   std::string numbers;         // of its output, or compared: "f" floats, "c" complex, "i" integers
   bool is_smallest = false;    // the reducer ended before its time was up

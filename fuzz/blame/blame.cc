@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "fuzz/blame/requests.h"
+#include "fuzz/blame/required_pass.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"
@@ -145,6 +147,7 @@ Blame BlameWith(const std::function<CheckResult(int64_t)>& check, Outcome::Kind 
   BlameSearch search = SearchBlame(blame.total, probe);
   blame.probes += search.probes;
   blame.note = search.note;
+  blame.fails_without_decisions = search.fails_without_decisions;
   if (search.guilty == 0) return blame;
   // A compilation that died told nothing, but the one just below it has the same decision as its
   // first refused one.
@@ -164,10 +167,17 @@ Blame BlameWith(const std::function<CheckResult(int64_t)>& check, Outcome::Kind 
 }
 
 std::string Encode(const Blame& blame) {
-  const Json object = {{"found", blame.found},         {"decision", ToJson(blame.decision)},
-                       {"confirmed", blame.confirmed}, {"total", blame.total},
-                       {"probes", blame.probes},       {"note", blame.note},
-                       {"before", blame.before},       {"after", blame.after}};
+  const Json object = {{"found", blame.found},
+                       {"decision", ToJson(blame.decision)},
+                       {"confirmed", blame.confirmed},
+                       {"total", blame.total},
+                       {"probes", blame.probes},
+                       {"note", blame.note},
+                       {"before", blame.before},
+                       {"after", blame.after},
+                       {"pass", blame.pass},
+                       {"code", blame.code},
+                       {"fails_without_decisions", blame.fails_without_decisions}};
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -184,11 +194,34 @@ bool Decode(const std::string& bytes, Blame& blame) {
     blame.note = object.value("note", "");
     blame.before = object.value("before", "");
     blame.after = object.value("after", "");
+    blame.pass = object.value("pass", "");
+    blame.code = object.value("code", "");
+    blame.fails_without_decisions = object.value("fails_without_decisions", false);
   } catch (const Json::exception&) {
     return false;
   }
   return true;
 }
+
+// Looks for the required pass, or the code, that is wrong with every decision refused.
+void BlameWhatIsRequired(const CheckSubject& subject, const Module& module,
+                         const std::vector<Literal>& inputs, Blame& blame) {
+  const std::optional<RequiredPass> required = FindRequiredPass(subject, module, inputs);
+  if (!required.has_value()) return;
+  if (required->pass.empty()) {
+    blame.code = required->code;
+    StrAppend(&blame.note, ", and every pass leaves the module right",
+              blame.code.empty() ? "" : StrCat(": the code of ", blame.code));
+    return;
+  }
+  blame.found = true;
+  blame.pass = required->pass;
+  blame.decision = required->decision;
+  blame.before = required->before;
+  blame.after = required->after;
+}
+
+bool IsRequired(const Decision& decision) { return decision.kind == DecisionKind::kRequired; }
 
 // True if one of the rule's decisions in `decisions` makes the difference. Of many the search
 // finds the guilty one with fewer compilations than trying each.
@@ -197,6 +230,7 @@ bool RuleMatters(const std::function<CheckResult(int64_t)>& check,
                  const std::string& rule) {
   int occurrences = 0;
   for (const Decision& d : decisions) {
+    if (d.rule == rule && IsRequired(d)) return check(0).outcome.Fails(kind);
     if (d.rule != rule || !d.taken) continue;
     if (++occurrences > kFewOccurrences) {
       const Blame blame = BlameWith(check, kind);
@@ -234,7 +268,9 @@ Blame BlameDecision(const CheckSubject& subject, const Module& module,
   auto in_here = [&] {
     auto check = [&](int64_t limit) { return checker.Check(RequestFor(kind, limit)); };
     Blame found = BlameWith(check, kind);
-    if (found.found) {
+    if (found.fails_without_decisions) {
+      BlameWhatIsRequired(subject, module, inputs, found);
+    } else if (found.found) {
       found.before = checker.OptimizedText(found.decision.number - 1);
       found.after = checker.OptimizedText(found.decision.number);
     }
@@ -247,11 +283,21 @@ Blame BlameDecision(const CheckSubject& subject, const Module& module,
     Isolated end = RunIsolated([&] { return Encode(in_here()); }, limits);
     if (end.ok() && Decode(end.bytes, blame)) return blame;
   }
-  return BlameWith(
+  blame = BlameWith(
       [&](int64_t limit) {
         return CheckIsolated(subject, CheckCase::Of(module, inputs), RequestFor(kind, limit));
       },
       kind);
+  if (!blame.fails_without_decisions) return blame;
+  const IsolateLimits limits{subject.limits.seconds * kSearchChecks, subject.limits.memory_bytes};
+  const Isolated end = RunIsolated(
+      [&] {
+        BlameWhatIsRequired(subject, module, inputs, blame);
+        return Encode(blame);
+      },
+      limits);
+  if (end.ok()) Decode(end.bytes, blame);
+  return blame;
 }
 
 bool FailsByRule(const CheckSubject& subject, const Module& module,
@@ -261,7 +307,13 @@ bool FailsByRule(const CheckSubject& subject, const Module& module,
     auto check = [&](int64_t limit) { return checker.Check(RequestFor(kind, limit)); };
     CheckResult whole = check(-1);
     if (!whole.outcome.Fails(kind)) return false;
-    return rule.empty() || RuleMatters(check, whole.decisions, kind, rule);
+    if (rule.empty() || RuleMatters(check, whole.decisions, kind, rule)) return true;
+    // A required pass that makes no decisions goes by its name.
+    const bool is_counted = std::any_of(whole.decisions.begin(), whole.decisions.end(),
+                                        [&](const Decision& d) { return d.rule == rule; });
+    if (is_counted || !check(0).outcome.Fails(kind)) return false;
+    const std::optional<RequiredPass> required = FindRequiredPass(subject, module, inputs);
+    return required.has_value() && required->decision.rule == rule;
   };
   if (!subject.backend.Describe().in_process) return in_here();
   if (!Kills(kind)) {

@@ -30,12 +30,16 @@ enum class ProbeAnswer : uint8_t { kPass, kFail, kUnclear };
 BlameSearch SearchBlame(int64_t total, const std::function<ProbeAnswer(int64_t limit)>& probe);
 
 struct Blame {
-  bool found = false;
+  bool found = false;      // a decision, or a required pass
   Decision decision;       // the guilty one
   bool confirmed = false;  // it fails with it and passes with all before it, each seen again
   int64_t total = -1;      // decisions of the failing compilation; -1: it died before it told
   int probes = 0;
-  std::string note;           // why nothing was found, or what was unusual
+  std::string note;  // why nothing was found, or what was unusual
+  // It fails with every decision refused: the required pass that is to blame, of which `decision`
+  // is the one that it made (required_pass.h); or the op whose code is wrong, and `found` is false.
+  bool fails_without_decisions = false;
+  std::string pass, code;
   std::string before, after;  // optimized HLO without and with the guilty decision, "" if not shown
 };
 

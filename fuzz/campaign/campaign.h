@@ -99,6 +99,7 @@ struct CampaignFinding {
   int64_t instructions = 0;
   std::string signature;  // what tells it from others before it is reduced
   std::string place;      // where its second check saw it first (Signature::place); "": not known
+  std::string variant;    // of its bucket (VariantOf): two of them are triaged; "": not known
   std::string text, second_check;
   bool triaged = false;
   TriageResult triage;

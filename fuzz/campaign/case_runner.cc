@@ -541,6 +541,7 @@ nlohmann::json ConfirmRecord::ToJson() const {
           {"exact", exact},
           {"instructions", instructions},
           {"signature", signature},
+          {"variant", variant},
           {"place", place},
           {"unmasking", unmasking},
           {"given", given},
@@ -581,6 +582,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.exact = json.value("exact", "");
   confirm.instructions = json.value("instructions", int64_t{0});
   confirm.signature = json.value("signature", "");
+  confirm.variant = json.value("variant", "");
   confirm.place = json.value("place", "");
   confirm.unmasking = json.value("unmasking", confirm.unmasking);
   confirm.given = json.value("given", confirm.given);

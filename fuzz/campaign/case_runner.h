@@ -109,6 +109,7 @@ struct ConfirmRecord {
   int64_t instructions = 0;
   std::string signature;  // Signature::text; "" when it did not fail again
   std::string place;      // Signature::place
+  std::string variant;    // Signature::variant
   // Under these flags the bug of the signature is silent and another one shows, with its signature.
   std::map<std::string, std::string> unmasking;
   std::vector<int64_t> given;  // or with these arrays given (CaseKey::given)

@@ -36,6 +36,7 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
   if (!finding.given.empty()) json["given"] = finding.given;
   if (finding.output >= 0) json["output"] = finding.output;
   if (!finding.place.empty()) json["place"] = finding.place;
+  if (!finding.variant.empty()) json["variant"] = finding.variant;
   if (!finding.after.empty()) json["after"] = finding.after;
   if (!finding.with.empty()) json["with"] = finding.with;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
@@ -126,6 +127,7 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
   finding.instructions = json.value("instructions", int64_t{0});
   finding.signature = json.value("signature", "");
   finding.place = json.value("place", "");
+  finding.variant = json.value("variant", "");
   finding.text = json.value("text", "");
   finding.second_check = json.value("second_check", "");
   finding.notable = json.value("notable", "");

@@ -295,6 +295,7 @@ void CaseRunner::Sign(const CheckSubject& subject, const Part& part,
     return;
   }
   confirm.signature = first.text;
+  confirm.variant = first.variant;
   confirm.place = first.place;
   if (first.unmasking.empty()) {
     if (first.wrong == nullptr) return;

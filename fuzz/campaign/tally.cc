@@ -170,7 +170,10 @@ void Tally::Restore(EarlierCampaign earlier) {
   }
   for (CampaignFinding& finding : earlier.findings) {
     restored_.insert(finding.index);
-    if (finding.triaged) ++triaged_[finding.signature];
+    if (finding.triaged) {
+      ++triaged_[finding.signature];
+      triaged_variants_[finding.signature].insert(finding.variant);
+    }
     if (!finding.place.empty()) {
       Place& place = places_[finding.place];
       ++place.seen;
@@ -288,6 +291,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   Confirmation result{.finding = FindingOf(suspect)};
   CampaignFinding& finding = result.finding;
   finding.signature = confirm.signature;
+  finding.variant = confirm.variant;
   finding.notable = confirm.notable;
   finding.instructions = confirm.instructions;
   finding.output = confirm.output;
@@ -402,6 +406,12 @@ bool Tally::IsNovel(const CampaignFinding& finding) const {
   return triaged_.count(finding.signature) == 0;
 }
 
+bool Tally::IsSecondVariant(const CampaignFinding& finding) const {
+  const auto seen = triaged_variants_.find(finding.signature);
+  return seen != triaged_variants_.end() && seen->second.size() == 1 && !finding.variant.empty() &&
+         !seen->second.contains(finding.variant);
+}
+
 std::optional<size_t> Tally::NextToTriage() const {
   std::optional<size_t> best;
   std::tuple<bool, bool, int64_t, bool, int64_t> least;
@@ -417,7 +427,7 @@ std::optional<size_t> Tally::NextToTriage() const {
     const bool is_one = known == triaged_buckets_.end() || known->second.size() < 2;
     const bool is_enough = found != summary_.signatures.end() &&
                            seen >= SampleOf(finding.signature, found->second, is_one);
-    if (is_enough && options_.most_triaged == 0) continue;
+    if (is_enough && options_.most_triaged == 0 && !IsSecondVariant(finding)) continue;
     // What is new comes before what is looked at once more, and a failure before what is no more
     // than notable.
     const std::tuple<bool, bool, int64_t, bool, int64_t> cost = {
@@ -442,6 +452,7 @@ int64_t Tally::UntriagedSignatures() const {
 CampaignFinding& Tally::BeginTriage(size_t at) {
   in_triage_.insert(at);
   ++triaged_[findings_[at].signature];
+  triaged_variants_[findings_[at].signature].insert(findings_[at].variant);
   return findings_[at];
 }
 

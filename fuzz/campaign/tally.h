@@ -68,6 +68,8 @@ class Tally {
   std::optional<size_t> NextToTriage() const;
   // True if the case is a finding, of whatever kind, that needs no other.
   bool IsFound(int64_t index) const { return found_.contains(index); }
+  // True if triage has looked at this signature in one variant, and the finding is another one.
+  bool IsSecondVariant(const CampaignFinding& finding) const;
   // True if triage has looked at no finding with this signature yet.
   bool IsNovel(const CampaignFinding& finding) const;
   // Signatures that triage has not looked at, limits of time and memory not counted.
@@ -110,9 +112,10 @@ class Tally {
   std::deque<Suspect> suspects_;
   std::vector<CampaignFinding> findings_;  // confirmed, in order of confirmation
   int64_t checked_ = 0;
-  std::map<std::string, int64_t> handed_out_;                     // suspects by how they look
-  std::map<std::string, int64_t> triaged_;                        // findings by signature
-  std::map<std::string, std::set<std::string>> triaged_buckets_;  // and what they turned out to be
+  std::map<std::string, int64_t> handed_out_;                      // suspects by how they look
+  std::map<std::string, int64_t> triaged_;                         // findings by signature
+  std::map<std::string, std::set<std::string>> triaged_buckets_;   // and what they turned out to be
+  std::map<std::string, std::set<std::string>> triaged_variants_;  // CampaignFinding::variant
   // By Signature::place, and of compilers that die by their last words: how often suspects of it
   // were confirmed, and with which signatures; how often they failed only while they were screened,
   // and how often they were only counted.

@@ -251,6 +251,32 @@ TEST(Tally, TriagesASampleOfWhatIsSeenAgainAndAgain) {
   }
 }
 
+// Another index type, or another class of numbers, may be another bug with the same signature.
+TEST(Tally, TriagesASecondVariantOfWhatIsSeenEnough) {
+  const CampaignOptions options = TallyOptions();
+  Tally tally(options);
+  const auto take = [&tally](const char* variant) {
+    const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
+    ConfirmRecord confirm = Confirmed(3, 3);
+    confirm.signature = "wrong value: no pass at dynamic-slice";
+    confirm.variant = variant;
+    tally.TakeConfirm(suspect, confirm);
+  };
+  for (int i = 0; i < 3; ++i) take("i by s32");
+  take("f by s8");
+  take("p by u8");
+  std::vector<std::string> variants;
+  while (const std::optional<size_t> next = tally.NextToTriage()) {
+    CampaignFinding& finding = tally.BeginTriage(*next);
+    finding.triaged = true;
+    finding.bucket = "bucket";
+    variants.push_back(finding.variant);
+    tally.EndTriage(*next);
+  }
+  EXPECT_EQ(variants.back(), "f by s8");
+  EXPECT_EQ(std::count(variants.begin(), variants.end(), "p by u8"), 0) << "two slots, not more";
+}
+
 TEST(Tally, KeepsTheBugBehindABug) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

@@ -260,6 +260,7 @@ nlohmann::json EncodeTriage(const TriageResult& result) {
           {"is_smallest", result.is_smallest},
           {"notable", result.notable},
           {"second_opinion", result.second_opinion},
+          {"variant", result.variant},
           {"page", result.page}};
 }
 
@@ -279,6 +280,7 @@ TriageResult DecodeTriage(const nlohmann::json& json) {
   result.is_smallest = json.value("is_smallest", false);
   result.notable = json.value("notable", "");
   result.second_opinion = json.value("second_opinion", "");
+  result.variant = json.value("variant", "");
   result.page = json.value("page", "");
   return result;
 }

@@ -105,6 +105,20 @@ std::string NormaliseWord(std::string_view word) {
   return out;
 }
 
+// The number of the first operand that says where; the number of operands where none does.
+int64_t FirstIndex(const Instruction& at) {
+  switch (at.opcode()) {
+    case Opcode::kDynamicSlice:
+    case Opcode::kGather:
+    case Opcode::kScatter:
+      return 1;
+    case Opcode::kDynamicUpdateSlice:
+      return 2;
+    default:
+      return at.operand_count();
+  }
+}
+
 }  // namespace
 
 bool IsCrash(Outcome::Kind kind) {
@@ -193,6 +207,25 @@ std::string OpcodeSet(const Module& module) {
     }
   }
   return absl::StrJoin(names, "+");
+}
+
+std::string VariantOf(const Module& module, int64_t leaf) {
+  const Shape* shape = &module.entry()->root()->shape();
+  const auto count = static_cast<int64_t>(shape->IsTuple() ? shape->elements().size() : 0);
+  if (leaf > 0 && leaf < count) shape = &shape->elements()[static_cast<size_t>(leaf)];
+  while (shape->IsTuple() && !shape->elements().empty()) shape = &shape->elements()[0];
+  const ElementType type = shape->element_type();
+  std::string variant(1, ClassLetter(type));
+  if (shape->IsArray() && !IsPred(type) && BitWidth(type) < 8) variant += " of few bits";
+  std::set<std::string> indices;
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation) {
+      const int64_t first = FirstIndex(*at);
+      if (first < at->operand_count())
+        indices.emplace(Name(at->operand(first)->shape().element_type()));
+    }
+  }
+  return indices.empty() ? variant : StrCat(variant, " by ", absl::StrJoin(indices, ", "));
 }
 
 bool HasNarrowIndex(const Module& module) {

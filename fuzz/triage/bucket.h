@@ -38,6 +38,11 @@ std::string_view DeathIn(std::string_view signature);
 // a scatter combines its elements does not count.
 std::string OpcodeSet(const Module& module);
 
+// What may make another bug of a program with the same bucket: the class of the numbers of output
+// `leaf` (of the first one where there is no such), and the types of all indices. "f by s8",
+// "i of few bits".
+std::string VariantOf(const Module& module, int64_t leaf = 0);
+
 // Stands beside the opcodes of a finding whose program HasNarrowIndex.
 inline constexpr char kNarrowIndex[] = "narrow-index";
 // True if an op says where it begins in a type that does not hold all sizes of its operand.

@@ -92,5 +92,21 @@ TEST(Signs, BrainFloatsAreInOrderWhereTheyAreSortedByTotalOrder) {
   EXPECT_FALSE(has_order("f16", ", type=TOTALORDER"));
 }
 
+// The index type and the class of the numbers, of an output that is not the first one too.
+TEST(VariantOf, NamesClassesAndIndexTypes) {
+  const auto module = ReadModule(R"(HloModule m
+ENTRY e {
+  x = f32[9] parameter(0)
+  at = s8[] parameter(1)
+  y = s4[9] parameter(2)
+  part = f32[2] dynamic-slice(x, at), dynamic_slice_sizes={2}
+  ROOT both = (f32[2], s4[9]) tuple(part, y)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(VariantOf(**module), "f by s8");
+  EXPECT_EQ(VariantOf(**module, 1), "i of few bits by s8");
+  EXPECT_EQ(VariantOf(**module, 7), "f by s8");
+}
+
 }  // namespace
 }  // namespace assay

@@ -333,6 +333,7 @@ Json FindingJson(const BugPage& page) {
           {"index", f.index},
           {"input_set", f.input_set},
           {"bucket", page.result.bucket},
+          {"variant", page.result.variant},
           {"rule", page.result.blamed_rule},
           {"decision", page.result.blamed_decision},
           {"where", page.result.blamed_where},

@@ -64,7 +64,20 @@ std::string PageFolder(const std::string& pages, const std::string& bucket,
 ExistingPage ReadExistingPage(const std::string& folder) {
   const nlohmann::json object = FindingJsonOf(folder);
   if (!object.is_object()) return {};
-  return {NumberIn(object, "instructions", -1), NumberIn(object, "duplicates", 0)};
+  const auto variant = object.find("variant");
+  const bool has_variant = variant != object.end() && variant->is_string();
+  return {has_variant ? variant->get<std::string>() : "", NumberIn(object, "instructions", -1),
+          NumberIn(object, "duplicates", 0)};
+}
+
+std::string PageSlot(const std::string& pages, const std::string& bucket,
+                     const std::string& variant, const PageOwner& owner) {
+  const auto is_for = [&](const ExistingPage& page) {
+    return page.instructions < 0 || page.variant.empty() || page.variant == variant;
+  };
+  const std::string first = PageFolder(pages, bucket, owner),
+                    second = PageFolder(pages, bucket + "/other", owner);
+  return !is_for(ReadExistingPage(first)) && is_for(ReadExistingPage(second)) ? second : first;
 }
 
 absl::Status CountDuplicates(const std::string& folder, int64_t duplicates) {

@@ -10,6 +10,7 @@
 namespace assay {
 
 struct ExistingPage {
+  std::string variant;        // of its program (VariantOf); "": not known
   int64_t instructions = -1;  // of its program; -1: there is no page
   int64_t duplicates = 0;     // findings that it stands for besides
 };
@@ -23,6 +24,11 @@ struct PageOwner {
 
 // Where the page of a bucket is, or would be.
 std::string PageFolder(const std::string& pages, const std::string& bucket, const PageOwner& owner);
+
+// The folder of the bucket's page for programs of the variant: a bucket has one page, and a second
+// one for another index type or class of numbers.
+std::string PageSlot(const std::string& pages, const std::string& bucket,
+                     const std::string& variant, const PageOwner& owner);
 
 // Hostile-safe: what cannot be read is no page.
 ExistingPage ReadExistingPage(const std::string& folder);

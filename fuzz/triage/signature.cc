@@ -64,6 +64,7 @@ class SignatureMaker {
   Signature Run() {
     const BackendDescription& backend = subject_.backend.Describe();
     signature_.text = std::string(Name(outcome_.kind));
+    signature_.variant = VariantOf(module_, outcome_.judgement.first.leaf);
     if (IsCrash(outcome_.kind)) {
       StrAppend(&signature_.text, ": ", CrashSignature(outcome_.reason));
     } else if (outcome_.kind == Outcome::kTimeout || outcome_.kind == Outcome::kOutOfMemory) {
@@ -72,7 +73,10 @@ class SignatureMaker {
       SignBySnapshots();
     } else if (backend.has_decisions) {
       const Blame blame = BlameDecision(subject_, module_, inputs_, outcome_.kind);
-      StrAppend(&signature_.text, ": ", blame.found ? blame.decision.rule : "no decision");
+      StrAppend(&signature_.text, ": ",
+                blame.found          ? blame.decision.rule
+                : blame.code.empty() ? "no decision"
+                                     : StrCat("code of ", blame.code));
     }
     return signature_;
   }

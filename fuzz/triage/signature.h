@@ -35,6 +35,8 @@ struct Signature {
   // The instruction of `place`, of the entry of the module that was signed; null where there is
   // none.
   const Instruction* wrong = nullptr;
+  // VariantOf the program at its first wrong output.
+  std::string variant;
   // Which pass made a wrong value, where snapshots were looked at.
   PassBlame blame;
   // Flags under which this bug is silent and the program fails all the same: another bug is behind

@@ -161,7 +161,12 @@ class Triager {
   void BlameIt() {
     page_.blame = BlameDecision(subject_, *case_.module, case_.inputs, finding_.kind);
     const Blame& blame = page_.blame;
-    if (blame.found) {
+    if (blame.found && !blame.pass.empty()) {
+      result_.blamed_rule = blame.decision.rule;
+      page_.steps.push_back(
+          StrCat("Blamed: pass ", blame.pass,
+                 ", which is required: the module is right before it and wrong after it."));
+    } else if (blame.found) {
       result_.blamed_rule = blame.decision.rule;
       page_.steps.push_back(absl::StrFormat(
           "Blamed: decision %d of %d, found with %d compilations%s.", blame.decision.number,
@@ -227,8 +232,8 @@ class Triager {
     other->seen_ = other->Check().outcome;
     if (!other->seen_.Fails(finding_.kind)) return false;
     other->Finish();
-    const ExistingPage page =
-        ReadExistingPage(PageFolder(options_.pages, other->result_.bucket, Owner()));
+    const ExistingPage page = ReadExistingPage(
+        PageSlot(options_.pages, other->result_.bucket, other->result_.variant, Owner()));
     if (page.instructions < 0 || page.instructions > other->result_.instructions) return false;
     explained_ = std::move(other);
     return true;
@@ -317,6 +322,7 @@ class Triager {
       if (wrong != nullptr) result_.place = OpWithFolds(*wrong);
     }
     result_.numbers = std::string(1, ClassLetterOfNumbers(*case_.module));
+    result_.variant = VariantOf(*case_.module);
     StrAppend(&result_.opcodes, SignsOf(*case_.module));
     if (is_nan_for_zero_) StrAppend(&result_.opcodes, "+", kNanForZero);
     // A loop that is the result has no snapshot of its own.
@@ -422,7 +428,7 @@ class Triager {
 
   absl::Status Write() {
     if (options_.pages.empty()) return absl::OkStatus();
-    const std::string folder = PageFolder(options_.pages, result_.bucket, Owner());
+    const std::string folder = PageSlot(options_.pages, result_.bucket, result_.variant, Owner());
     result_.page = folder;
     page_.result = result_;
     const ExistingPage existing = ReadExistingPage(folder);

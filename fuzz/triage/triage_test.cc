@@ -27,6 +27,7 @@
 #include "spec/backend/fake_backend.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
+#include "spec/base/temporary_folder.h"
 #include "spec/numerics/profile.h"
 #include "spec/text/reader.h"
 #include "spec/text/writer.h"
@@ -319,6 +320,30 @@ ENTRY e {
 }
 )";
   return finding;
+}
+
+// A bucket keeps a page for programs of another index type or class of numbers beside its first.
+TEST(PageSlot, ASecondVariantHasAPageOfItsOwn) {
+  const TemporaryFolder pages("assay-slots");
+  ASSERT_TRUE(pages.ok());
+  const auto slot = [&](const char* variant) {
+    return PageSlot(pages.path(), "cpu/wrong value/ds-of-ds", variant, PageOwner{});
+  };
+  const auto write = [](const std::string& folder, const char* variant) {
+    fs::create_directories(folder);
+    std::ofstream(fs::path(folder) / "finding.json")
+        << R"({"instructions": 3, "variant": ")" << variant << "\"}";
+  };
+  const std::string first = slot("i by s32");
+  write(first, "i by s32");
+  EXPECT_EQ(slot("i by s32"), first);
+  const std::string second = slot("f by s8");
+  EXPECT_NE(second, first);
+  write(second, "f by s8");
+  EXPECT_EQ(slot("f by s8"), second);
+  EXPECT_EQ(slot("p by u8"), first) << "there are two slots";
+  write(first, "");
+  EXPECT_EQ(slot("f by s8"), first) << "of an old page it is not known";
 }
 
 // The bug of a bucket that has a small program already is not made small once more; one that has a

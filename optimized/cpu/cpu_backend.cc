@@ -13,6 +13,7 @@
 #include "optimized/cpu/cpu_target.h"
 #include "optimized/cpu/program_emitter.h"
 #include "optimized/defects/plant.h"
+#include "optimized/pipeline/optimized_only.h"
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/plan/collective_plan.h"
 #include "optimized/plan/support.h"
@@ -95,7 +96,7 @@ class Compilation {
     program_.threads = options_.threads;
     program_.has_defect = !compile.defect.empty();
     program_.poison = compile.poison;
-    if (options_.trace) {
+    if (options_.trace || options_.until >= 0) {
       options_.pipeline.observer = [this](std::string_view pass, bool changed, const Module&) {
         trace_.Note(pass, changed);
       };
@@ -103,6 +104,8 @@ class Compilation {
   }
 
   absl::StatusOr<CpuProgram> Run(const Module& original);
+  // The first passes alone (CpuOptions::until).
+  absl::StatusOr<std::unique_ptr<Executable>> RunPrefix(const Module& original);
 
  private:
   absl::Status RunPasses();
@@ -224,6 +227,19 @@ absl::StatusOr<CpuProgram> Compilation::Run(const Module& original) {
   return std::move(program_);
 }
 
+absl::StatusOr<std::unique_ptr<Executable>> Compilation::RunPrefix(const Module& original) {
+  std::unique_ptr<Module> module = original.Clone();
+  PipelineOptions& pipeline = options_.pipeline;
+  const auto left = [&] { return options_.until - static_cast<int64_t>(trace_.records().size()); };
+  pipeline.stop_after = left();
+  ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kLegalize, *module, gates_, pipeline));
+  pipeline.stop_after = left();
+  if (options_.passes && left() > 0) ASSAY_RETURN_IF_ERROR(Optimize(*module, gates_, pipeline));
+  pipeline.stop_after = left();
+  ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kFlatten, *module, gates_, pipeline));
+  return std::make_unique<OptimizedOnly>("cpu:until", std::move(module), gates_.decisions());
+}
+
 class CpuBackend : public Backend {
  public:
   CpuBackend(std::string name, std::map<std::string, std::string> flags, const CpuOptions& options)
@@ -249,7 +265,9 @@ class CpuBackend : public Backend {
     ASSAY_RETURN_IF_ERROR(CheckDevices(compile.devices));
     ASSAY_ASSIGN_OR_RETURN(auto defect, PlantFromText(compile.defect));
     ASSAY_RETURN_IF_ERROR(CheckSupported(CpuTarget(), original));
+    const bool is_prefix = options.until >= 0;
     Compilation compilation(compile, std::move(options), std::move(defect));
+    if (is_prefix) return compilation.RunPrefix(original);
     ASSAY_ASSIGN_OR_RETURN(CpuProgram program, compilation.Run(original));
     return std::make_unique<CpuExecutable>(std::move(program));
   }

@@ -88,6 +88,12 @@ absl::Status ReadTrace(const std::string& value, CpuOptions& options) {
   return ReadSwitch("trace", value, options.trace);
 }
 
+absl::Status ReadUntil(const std::string& value, CpuOptions& options) {
+  if (!absl::SimpleAtoi(value, &options.until) || options.until < 0)
+    return WrongValue("until", value, "a number of passes");
+  return absl::OkStatus();
+}
+
 absl::Status ReadCount(const std::string& value, CpuOptions& options) {
   return ReadSwitch("count", value, options.count);
 }
@@ -113,7 +119,7 @@ constexpr Option kOptions[] = {
     {"isa", ReadIsa},         {"threads", ReadThreads}, {"tier", ReadTier},
     {"direct", ReadDirect},   {"profile", ReadProfile}, {"passes", ReadPasses},
     {"without", ReadWithout}, {"verify", ReadVerify},   {"trace", ReadTrace},
-    {"count", ReadCount},     {"dump-llvm", ReadDump},
+    {"count", ReadCount},     {"dump-llvm", ReadDump},  {"until", ReadUntil},
 };
 
 }  // namespace

@@ -23,7 +23,10 @@ struct CpuOptions {
   bool passes = true;        // Stage::kOptimize; the required ones run anyway
   PipelineOptions pipeline;  // which of them, and the profile
   bool count = false;        // loops count their steps: the statistic work.steps
-  bool trace = false;        // a record of each pass among the statistics (pass_trace.h)
+  // At least 0: compiles nothing, and shows the module as so many passes left it, required ones
+  // counted (Executable::OptimizedModule).
+  int64_t until = -1;
+  bool trace = false;          // a record of each pass among the statistics (pass_trace.h)
   std::string dump_directory;  // the LLVM IR of each module goes there, as NAME.ll; "": nowhere
 };
 

@@ -5,29 +5,13 @@
 #include "absl/strings/numbers.h"
 #include "optimized/defects/plant.h"
 #include "optimized/passes/floats/bfloat16_support.h"
+#include "optimized/pipeline/optimized_only.h"
 #include "optimized/pipeline/pipeline.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay {
 namespace {
-
-class OptimizedOnly : public Executable {
- public:
-  OptimizedOnly(std::unique_ptr<Module> module, std::vector<Decision> decisions)
-      : module_(std::move(module)), decisions_(std::move(decisions)) {}
-  absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>&) override {
-    return MakeError(ErrorClass::kUnsupported, "backend passes only compiles; evaluate its module");
-  }
-  absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
-    return module_->Clone("");
-  }
-  const std::vector<Decision>& decisions() const override { return decisions_; }
-
- private:
-  std::unique_ptr<Module> module_;
-  std::vector<Decision> decisions_;
-};
 
 class PassesBackend : public Backend {
  public:
@@ -53,7 +37,7 @@ class PassesBackend : public Backend {
     Gates gates(limit, std::move(defect));
     std::unique_ptr<Module> copy = module.Clone("");
     ASSAY_RETURN_IF_ERROR(Optimize(*copy, gates, options_));
-    return std::make_unique<OptimizedOnly>(std::move(copy), gates.decisions());
+    return std::make_unique<OptimizedOnly>("passes", std::move(copy), gates.decisions());
   }
 
  private:

@@ -87,7 +87,9 @@ absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& optio
 absl::Status RunRequired(Stage stage, Module& module, Gates& gates,
                          const PipelineOptions& options) {
   PassContext context{gates, *options.profile};
+  int64_t done = 0;
   for (std::string_view name : PassesOf(stage)) {
+    if (options.stop_after >= 0 && done++ >= options.stop_after) break;
     const PassInfo* info = FindPass(name);
     if (info == nullptr) return UnknownPass(name);
     ASSAY_RETURN_IF_ERROR(RunPass(*info->make(), module, context, options));

@@ -42,7 +42,7 @@ struct PipelineOptions {
 absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options = {});
 
 // Runs the required passes of a stage, kLegalize or kFlatten, whatever `options` leave out; only
-// verify_each, the observer and what passes are told count.
+// stop_after, verify_each, the observer and what passes are told count.
 absl::Status RunRequired(Stage stage, Module& module, Gates& gates, const PipelineOptions& options);
 
 // The names of DefaultPasses.

@@ -68,11 +68,21 @@ int PrintDecision(const Blame& blame, bool json) {
                {"confirmed", blame.confirmed},
                {"total", blame.total},
                {"probes", blame.probes},
+               {"pass", blame.pass},
+               {"code", blame.code},
                {"note", blame.note}});
     return kExitFailure;
   }
   if (!blame.found) {
     Print(StrCat("no decision is to blame: ", blame.note));
+    return kExitFailure;
+  }
+  if (!blame.pass.empty()) {
+    Print(StrCat("pass ", blame.pass, " is to blame: ", Styled(Style::kAccent, blame.decision.rule),
+                 " (", Name(blame.decision.kind), ")",
+                 blame.decision.where.empty() ? "" : StrCat(" at ", blame.decision.where)));
+    Print(StrCat("  the module is right before the pass and wrong after it; ", blame.note));
+    PrintDiff(blame.before, blame.after);
     return kExitFailure;
   }
   Print(StrCat("decision ", blame.decision.number, " of ", blame.total,
