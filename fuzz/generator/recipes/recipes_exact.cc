@@ -180,9 +180,11 @@ Instruction* SolveTriangle(Program& program, ElementType type, int64_t order, bo
   const int64_t sides = choices.Range(1, 4);
   const SparseRows triangle = DrawTriangle(stream, order, is_unit);
   std::vector<double> dense(static_cast<size_t>(order * order));
+  const auto place_of = [&](int64_t i, int64_t j) {
+    return static_cast<size_t>(is_lower ? i * order + j : j * order + i);
+  };
   for (int64_t i = 0; i < order; ++i)
-    for (const auto& [j, value] : triangle[static_cast<size_t>(i)])
-      dense[static_cast<size_t>(is_lower ? i * order + j : j * order + i)] = value;
+    for (const auto& [j, value] : triangle[static_cast<size_t>(i)]) dense[place_of(i, j)] = value;
   std::vector<double> x(static_cast<size_t>(order * sides)), b(x.size());
   for (double& value : x) value = static_cast<double>(stream.Next() % 7) - 3;
   // Element (i, k) of op(t); x and b have a row for each unknown, or a column.
@@ -198,6 +200,11 @@ Instruction* SolveTriangle(Program& program, ElementType type, int64_t order, bo
       if (factor == 0) continue;
       for (int64_t side = 0; side < sides; ++side) b[place(i, side)] += factor * x[place(k, side)];
     }
+  // What is not referred to shows where it is read.
+  for (int64_t i = 0; i < order; ++i) {
+    for (int64_t j = i + 1; j < order; ++j) dense[place_of(i, j)] = 7;
+    if (is_unit) dense[place_of(i, i)] = 3;
+  }
   Instruction* a = Given(program, Filled(type, order, order, dense));
   Instruction* right =
       Given(program, is_left ? Filled(type, order, sides, b) : Filled(type, sides, order, b));

@@ -165,12 +165,31 @@ Instruction* BuildBelowAByte(Program& program, Opcode) {
 
 // ---- Selections over several dimensions.
 
+// Any array, or one with lines of several vectors in which many numbers are equal.
+Instruction* ForSelection(Program& program) {
+  Choices& choices = program.choices();
+  if (!program.scope().entry || choices.Percent(50)) return program.Operand(kI | kF, 2);
+  const ElementType type = program.DrawType(kI | kF);
+  DimVector sizes;
+  for (int64_t more = choices.Range(1, 2); more > 0; --more) sizes.push_back(choices.Range(2, 4));
+  sizes.push_back(choices.Pick<int64_t>({16, 31, 32, 33, 64, 65, 100}));
+  return program.GivenParameter(
+      LiteralOfFamily(Shape::Array(type, sizes), ValueFamily::kOrdinary, choices));
+}
+
 // The places of elements, counted over the reduced dimensions, or along one of them.
 Instruction* PlacesOf(Program& program, const Shape& shape, const DimVector& reduced,
                       ElementType type) {
-  if (program.choices().Percent(25)) {
-    const auto along = program.choices().Draw(reduced.size());
+  Choices& choices = program.choices();
+  if (choices.Percent(40)) {
+    const bool is_last = choices.Percent(60);
+    const auto along = is_last ? reduced.size() - 1 : choices.Draw(reduced.size());
     return program.Iota(Shape::Array(type, shape.dimensions()), reduced[along]);
+  }
+  if (program.scope().entry && choices.Percent(35)) {
+    Literal places(Shape::Array(type, shape.dimensions()));
+    for (int64_t i = 0; i < places.element_count(); ++i) places.SetInteger(i, i);
+    return program.FixedParameter(std::move(places));
   }
   DimVector sizes;
   for (int64_t d : reduced) sizes.push_back(shape.dimension(d));
@@ -181,8 +200,9 @@ Instruction* PlacesOf(Program& program, const Shape& shape, const DimVector& red
 
 Instruction* BuildSelectionReduce(Program& program, Opcode) {
   Choices& choices = program.choices();
-  Instruction* x = program.Operand(kI | kF, 2);
+  Instruction* x = ForSelection(program);
   const Shape shape = Shape::Array(x->shape().element_type(), x->shape().dimensions());
+  if (shape.ElementCount() == 0) return nullptr;
   DimVector reduced = RandomPermutation(choices, shape.rank());
   reduced.resize(static_cast<size_t>(choices.Range(2, shape.rank())));
   std::sort(reduced.begin(), reduced.end());
@@ -345,7 +365,7 @@ bool GoesOn(const WrappingCounter& loop, int64_t counter) {
 
 // How often the body runs; nothing where the counter never wraps or runs on for long.
 std::optional<int64_t> TripsOf(const WrappingCounter& loop) {
-  constexpr int64_t kMostTrips = 12;
+  constexpr int64_t kMostTrips = 9;
   int64_t counter = loop.start;
   bool wraps = false;
   for (int64_t trips = 0; trips <= kMostTrips; ++trips) {
