@@ -1,6 +1,8 @@
 // Rounds of compiling with captures and reading the run on the oracle, and the verdict of them all.
 #include "conformance/cuts/cut_check.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -15,6 +17,8 @@
 #include "spec/base/strings.h"
 #include "spec/numerics/open_elements.h"
 #include "spec/numerics/sharpness.h"
+#include "spec/process/cpu_time.h"
+#include "spec/process/worker_process.h"
 
 namespace assay {
 namespace {
@@ -72,6 +76,9 @@ enum class Way {
   kAsSeen,   // all of them, as they were seen; undecided ones are not
   kCareful,  // those that all readers have in common
 };
+
+// What the check has computed, here and in workers: others may have the cores in between.
+double WorkSeconds() { return CpuSecondsOfTree(getpid()) + CpuSecondsOfWorkersElsewhere(); }
 
 class CutCheck {
  public:
@@ -184,11 +191,12 @@ class CutCheck {
         wanted.push_back(k);
     }
     if (wanted.empty() || report_.failed > 0) return;
-    const double until = Now() + std::max(kTrialSeconds, 2 * (Now() - started_));
+    const double used = WorkSeconds(), until = used + std::max(kTrialSeconds, 2 * (used - begun_));
     Round quiet;
     auto is_quiet = [&](const std::vector<CapturePoint>& points) {
       Round round;
-      if (Now() > until || points == best_->points || !Capture(points, round).ok()) return false;
+      if (WorkSeconds() > until || points == best_->points || !Capture(points, round).ok())
+        return false;
       const bool is_same = std::all_of(wanted.begin(), wanted.end(), [&](size_t k) {
         return subject_.plain[k]->bytes() == round.results[k].bytes();
       });
@@ -743,7 +751,7 @@ class CutCheck {
 
   const CutSubject& subject_;
   CutReport& report_;
-  const double started_ = Now();
+  const double started_ = Now(), begun_ = WorkSeconds();
   int64_t cheap_products_ = kCheapProducts;
   FlatModule flat_;
   TripRoom room_;

@@ -32,4 +32,18 @@ double ProductsOf(const Module& module) {
   return products;
 }
 
+Limits LimitsFor(const Module& module, const Limits& small) {
+  double elements = 0;
+  const auto add = [&](const Shape& leaf, absl::Span<const int64_t>) {
+    if (leaf.IsArray()) elements += static_cast<double>(leaf.ElementCount());
+  };
+  for (const Instruction* parameter : module.entry()->parameters())
+    ForEachLeaf(parameter->shape(), add);
+  ForEachLeaf(module.entry()->root()->shape(), add);
+  Limits limits = small;
+  limits.seconds *= 1 + ProductsOf(module) / 0x1p34 + elements / 0x1p28 +
+                    static_cast<double>(module.InstructionCount()) / 1e4;
+  return limits;
+}
+
 }  // namespace assay

@@ -21,6 +21,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "spec/base/clock.h"
+#include "spec/process/cpu_time.h"
 #include "spec/process/interrupt.h"
 
 namespace assay {
@@ -78,12 +79,27 @@ bool WriteAll(int fd, const std::string& bytes) {
   _exit(written ? 0 : 1);
 }
 
-// Reads until end of file, the deadline or, if asked for, an interrupt; true at end of file.
-bool ReadUntil(int fd, double deadline, bool ends_on_interrupt, std::string& bytes) {
+// The time that a child has left: what it waits for a core does not count, up to some times as much
+// as it may compute.
+class TimeLeft {
+ public:
+  TimeLeft(pid_t pid, double start, double seconds)
+      : time_(pid), last_(start + kMostTimesAsLong * seconds), seconds_(seconds) {}
+  // Not less than what is left.
+  double Seconds() const { return std::min(seconds_ - time_.Seconds(), last_ - Now()); }
+
+ private:
+  static constexpr double kMostTimesAsLong = 12;
+  TimeOfProcess time_;
+  double last_, seconds_;
+};
+
+// Reads until end of file, the end of the time or, if asked for, an interrupt; true at end of file.
+bool ReadUntil(int fd, const TimeLeft& time, bool ends_on_interrupt, std::string& bytes) {
   char buffer[65536];
   while (true) {
     if (ends_on_interrupt && InterruptRequested()) return false;
-    double left = deadline - Now();
+    double left = time.Seconds();
     if (left <= 0) return false;
     pollfd poll_fd{fd, POLLIN, 0};
     // A signal that comes right before the call does not end it.
@@ -99,12 +115,12 @@ bool ReadUntil(int fd, double deadline, bool ends_on_interrupt, std::string& byt
   }
 }
 
-// Waits for `pid` until the deadline; false if it is still alive then.
-bool WaitUntil(pid_t pid, double deadline, int& status) {
+// Waits for `pid` until its time is over; false if it is still alive then.
+bool WaitUntil(pid_t pid, const TimeLeft& time, int& status) {
   for (int pause_us = 50;; pause_us = pause_us < 5000 ? pause_us * 2 : 5000) {
     pid_t got = waitpid(pid, &status, WNOHANG);
     if (got == pid || (got < 0 && errno != EINTR)) return true;
-    if (Now() >= deadline) return false;
+    if (time.Seconds() <= 0) return false;
     usleep(static_cast<useconds_t>(pause_us));
   }
 }
@@ -174,11 +190,11 @@ Isolated RunIsolated(const std::function<std::string()>& function, const Isolate
   if (pid < 0) {
     result.stderr_tail = absl::StrCat("fork: ", std::strerror(errno));
   } else {
-    double deadline = start + limits.seconds;
+    const TimeLeft time(pid, start, limits.seconds);
     std::string frame;
     int status = 0;
-    bool in_time = ReadUntil(pipe_fds[0], deadline, limits.ends_on_interrupt, frame) &&
-                   WaitUntil(pid, deadline, status);
+    bool in_time = ReadUntil(pipe_fds[0], time, limits.ends_on_interrupt, frame) &&
+                   WaitUntil(pid, time, status);
     if (!in_time) {
       kill(pid, SIGKILL);
       while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -38,8 +38,9 @@ constexpr uint64_t kMaxPayload = uint64_t{8} << 30;
 constexpr size_t kStderrTail = 4096;
 constexpr double kNurserySeconds = 60;  // until it has loaded everything
 constexpr double kDeathSeconds = 5;     // of a worker that was killed
-// A worker is late when it has used this share of its time, or when so many times as long is over.
-constexpr double kShareOfTime = 0.5, kMostTimesAsLong = 3;
+// A worker is late when it has used its time itself, all but what nobody gets, or when so many
+// times as long is over.
+constexpr double kShareOfTime = 0.95, kMostTimesAsLong = 12;
 // A worker that neither computed nor waited for a core for this share of its time sleeps.
 constexpr double kShareAwake = 0.2;
 constexpr int kBusyMilliseconds = 50;  // between two looks at a worker beyond its time
@@ -374,8 +375,7 @@ WorkerProcess::Trouble WorkerProcess::Lateness(const Patience& patience) const {
   if (is_counted && used + waited < kShareAwake * patience.seconds) return Trouble::kLate;
   if (now < patience.deadline + (kMostTimesAsLong - 1) * patience.seconds) return Trouble::kNone;
   // It slept, or it could not get at the processor: then nobody knows how long it takes.
-  return waited >= kShareOfTime * kMostTimesAsLong * patience.seconds ? Trouble::kStarved
-                                                                      : Trouble::kLate;
+  return waited >= used ? Trouble::kStarved : Trouble::kLate;
 }
 
 WorkerProcess::Trouble WorkerProcess::Receive(Patience& patience, WorkerMessage& message) {

@@ -27,7 +27,7 @@ struct WorkerMessage {
 
 // The limits on the cost of a request.
 struct RequestLimits {
-  double seconds = 60;       // of a machine that is free; up to three times as long on a busy one
+  double seconds = 60;       // its own: what it waits for a busy machine does not count
   int64_t memory_bytes = 0;  // resident set of the worker; 0: no limit
   // Else a worker is ended once it has written a fatal line of Abseil's log to standard error,
   // "F1125 16:21:57.664492 ...": to look the names of its stack up, which come next, takes it long.

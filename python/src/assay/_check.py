@@ -33,8 +33,9 @@ def check(
     profile: "xla" (what XLA is licensed to do), "xla-gpu" (what it is on GPUs) or "strict" (what the text of the operations
     says). Without one it is that of the platform.
     cut: "auto" judges by cuts when the plain verdict is inconclusive, "all" always, "off" never. Cuts need XLA:CPU.
+    timeout: seconds that the program assay may compute on one evaluation, compilation or run of a small function; what has more
+    work to do has more. They are the work's own: what it waits for a busy machine does not count.
     keep: a folder in which module, inputs and results are left.
-    timeout: seconds that the program may take, and once more to judge by cuts; what stays open then is inconclusive.
     Returns a Verdict, which is true if everything passed. Raises ProgramError if the program is missing or refuses.
     """
     _require("profile", profile, (None, "xla", "xla-gpu", "strict", "xla@2026-09", "xla-gpu@2026-09"))
@@ -47,26 +48,19 @@ def check(
         path = folder / f"{name}{lowered.suffix}"
         path.write_bytes(lowered.module)
         numpy.savez(folder / f"{name}.npz", **{key: _raw(array) for key, array in lowered.arrays().items()})
-        options = ["--profile", profile, "--no-db"]
-        late = ""
-        try:
-            records = _program.run_json(found, ["check", str(path), "--backend", "none", *options], timeout)
-        except _program.ProgramTimeout:
-            records, late = [{"type": "module", "status": "inconclusive"}], f"no verdict within {timeout} s; raise timeout="
-        if not late and _wants_cuts(records, cut, lowered.platform):
+        options = ["--profile", profile, "--no-db", "--timeout", f"{timeout}s"]
+        # What is judged by cuts if it is big need not be judged whole before.
+        whole = [] if _may_cut(cut, lowered.platform) else ["--cut", "off"]
+        records = _program.run_json(found, ["check", str(path), "--backend", "none", *whole, *options])
+        if _wants_cuts(records, cut, lowered.platform):
             backend = "xla" if lowered.devices == 1 else f"jax:devices={lowered.devices}"
             judged = ["--backend", backend, "--python", sys.executable, "--cut", cut]
-            try:
-                by_cuts = _program.run_json(found, ["check", str(path), *judged, *options], timeout)
-            except _program.ProgramTimeout:
-                by_cuts, late = records, f"no verdict by cuts within {timeout} s; raise timeout="
+            by_cuts = _program.run_json(found, ["check", str(path), *judged, *options])
             # What cannot be run once more has been judged as far as it can be.
-            if not any(record.get("status") == "unsupported" for record in by_cuts):
+            if not any(record.get("status") in ("unsupported", "rejected") for record in by_cuts):
                 records = by_cuts
         kept = folder if keep is not None else None
         verdict = Verdict.from_records(records, name, profile, lowered.compiler, kept)
-    if late:
-        verdict = dataclasses.replace(verdict, detail="\n".join(filter(None, [verdict.detail, late])))
     if not lowered.outputs:
         verdict = dataclasses.replace(verdict, detail="the function returns no array")
     return verdict
@@ -87,8 +81,12 @@ def _name_of(function):
     return re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_") or "function"
 
 
+def _may_cut(cut, platform):
+    return cut != "off" and platform == "cpu"
+
+
 def _wants_cuts(records, cut, platform):
-    if cut == "off" or platform != "cpu":
+    if not _may_cut(cut, platform):
         return False
     return cut == "all" or any(record.get("status") == "inconclusive" for record in records)
 

@@ -7,7 +7,7 @@ from typing import Optional
 @dataclasses.dataclass(frozen=True)
 class Verdict:
     name: str  # of the function
-    status: str  # "passed", "failed", "inconclusive", "nothing to judge", "unsupported", "crashed", "unreadable"
+    status: str  # "passed", "failed", "inconclusive", "crashed", or why nothing was judged, as docs/json.md lists it
     profile: str
     compiler: str  # who computed the result
     detail: str  # why not passed
@@ -25,7 +25,7 @@ class Verdict:
         modules = [record for record in records if record.get("type") == "module"]
         record = modules[0] if modules else {}
         subjects = record.get("subjects", [])
-        order = {"crashed": 3, "failed": 2, "inconclusive": 1}
+        order = {"crashed": 5, "failed": 4, "timed out": 3, "rejected": 2, "inconclusive": 1}
         # Of two that are open, the one that was judged by cuts says why.
         worst = max(subjects, key=lambda subject: (order.get(subject.get("status"), 0), bool(subject.get("cuts"))), default={})
         return cls(
