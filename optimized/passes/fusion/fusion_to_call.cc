@@ -2,6 +2,7 @@
 #include "optimized/passes/fusion/fusion_to_call.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "optimized/passes/fusion/repeated_work.h"
 
 namespace assay {
 
@@ -45,7 +46,9 @@ absl::StatusOr<bool> FusionToCall::Run(Module& module, PassContext& context) {
     bool& holds = holds_whole[computation];
     for (Instruction* inst : computation->PostOrder()) {
       const bool calls = inst->opcode() == Opcode::kFusion || inst->opcode() == Opcode::kCall;
-      const bool whole = IsMadeWhole(inst->opcode()) || (calls && holds_whole[inst->callee()]);
+      const bool repeats = inst->opcode() == Opcode::kFusion && RepeatsWork(*inst->callee());
+      const bool whole =
+          IsMadeWhole(inst->opcode()) || repeats || (calls && holds_whole[inst->callee()]);
       holds = holds || whole;
       if (!whole || inst->opcode() != Opcode::kFusion) continue;
       Rewrite rewrite(context.gates, "fusion-to-call", inst, /*required=*/true);

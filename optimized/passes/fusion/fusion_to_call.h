@@ -1,5 +1,7 @@
 // Fusions that hold an op which is made as a whole become calls: a kernel makes its results element
-// by element, and there is no such code for a scatter, a sort or a loop. Required.
+// by element, and there is no such code for a scatter, a sort or a loop. So do those of which a
+// kernel would do the same work over and over, as the sum of a row for every element of it.
+// Required.
 #pragma once
 
 #include "optimized/passes/pass.h"
