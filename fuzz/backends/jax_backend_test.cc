@@ -105,5 +105,54 @@ TEST_F(JaxBackend, FlagsOfXlaAreTriedBeforeAnythingElse) {
   EXPECT_TRUE(Open("jax:--xla_disable_hlo_passes=fusion,algsimp,devices=1").ok());
 }
 
+// StableHLO, in which jaxlib takes programs, has neither tuple parameters nor what follows.
+TEST_F(JaxBackend, IsGivenWhatStableHloHasNoPlaceForInOtherOps) {
+  absl::StatusOr<std::unique_ptr<Backend>> backend = Open("xla");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  const auto module = Read(R"(HloModule m, is_scheduled=true
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+sums {
+  p = f32[2,3]{0,1} parameter(0)
+  b = f32[3,2]{1,0} bitcast(p)
+  z = f32[] constant(0)
+  ROOT r = f32[3] reduce(b, z), dimensions={1}, to_apply=add
+}
+negates {
+  p = f32[3] parameter(0)
+  ROOT n = f32[3] negate(p)
+}
+ENTRY e {
+  t = (f32[2,3]{0,1}, token[]) parameter(0)
+  p = f32[2,3]{0,1} get-tuple-element(t), index=0
+  f = f32[3] fusion(p), kind=kInput, calls=sums
+  s = ((f32[3]), f32[3], s32[]) async-start(f), calls=negates
+  ROOT d = f32[3] async-done(s)
+}
+)");
+  ASSERT_NE(module, nullptr);
+  const Literal argument =
+      Literal::Tuple({Floats({2, 3}, {1, 2, 3, 10, 20, 30}), Literal(Shape::Token())});
+  const auto result = CompileAndRun(**backend, *module, {&argument});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->outputs[0].ToString(), "{-11, -22, -33}");
+}
+
+TEST_F(JaxBackend, ARefusalIsNoCrash) {
+  absl::StatusOr<std::unique_ptr<Backend>> backend = Open("xla");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  const auto module = Read(R"(HloModule m
+ENTRY e {
+  p = f32[2] parameter(0)
+  ROOT c = f32[2] custom-call(p), custom_call_target="NobodyHasThis"
+}
+)");
+  ASSERT_NE(module, nullptr);
+  EXPECT_EQ(ClassOf((*backend)->Compile(*module, {}).status()), ErrorClass::kUnsupported);
+}
+
 }  // namespace
 }  // namespace assay

@@ -143,9 +143,12 @@ class JaxDevices:
             self.initialize_lapack()
         try:
             computation = self.hlo.XlaComputation(self.parse(text).as_serialized_hlo_module_proto())
-            module = self.binding.mlir.xla_computation_to_mlir_module(computation)
         except Exception as error:
             raise self.classed(error, "rejected")
+        try:
+            module = self.binding.mlir.xla_computation_to_mlir_module(computation)
+        except Exception as error:
+            raise self.classed(error, "unsupported")
         options = self.compile_options(replicas, partitions)
         self.set_flags(options, {name: value for name, value in flags.items() if name.startswith("xla_")})
         used = self.devices[: replicas * partitions]
@@ -234,6 +237,10 @@ class JaxDevices:
         # StableHLO, the form in which jaxlib takes programs, has no room for some legal HLO (sign of unsigned numbers).
         for word, kind in (
             ("UNIMPLEMENTED", "unsupported"),
+            ("NOT_FOUND", "unsupported"),
+            ("Unsupported fusion kind", "unsupported"),
+            # On the way from StableHLO back to HLO, before the compiler sees the program.
+            ("<unknown>:0: error:", "unsupported"),
             ("Failed to parse using StableHLO", "unsupported"),
             # Releases that do not know an op, an attribute or a type as others do.
             ("Unknown opcode", "unsupported"),
@@ -246,6 +253,7 @@ class JaxDevices:
             # XLA's own verifier has a narrower view of an op than the documents (cbrt of complex numbers).
             ("Expected element type in shape to be", "unsupported"),
             ("RESOURCE_EXHAUSTED", "out of memory"),
+            ("INVALID_ARGUMENT", "rejected"),
         ):
             if word in text:
                 return BackendError(kind, text)

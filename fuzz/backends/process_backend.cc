@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "fuzz/backends/plain_form.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/escape.h"
 #include "spec/base/status_macros.h"
@@ -92,6 +93,7 @@ absl::StatusOr<std::vector<Literal>> DecodeArrays(const Json& header, std::strin
 
 // The leaves, in depth-first order from `next`, as a value of the tree of `shape`.
 absl::StatusOr<Literal> Unflatten(const Shape& shape, std::vector<Literal>& leaves, size_t& next) {
+  if (shape.IsToken()) return Literal(shape);
   if (shape.IsTuple()) {
     std::vector<Literal> elements;
     for (const Shape& element : shape.elements()) {
@@ -120,13 +122,6 @@ std::vector<std::string> DeviceNames(const Json& hello) {
 
 int64_t CountOf(const DeviceAssignment& devices) { return devices.replicas * devices.partitions; }
 
-bool HasTupleParameter(const Module& module) {
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    if (parameter == nullptr || !parameter->shape().IsArray()) return true;
-  }
-  return false;
-}
-
 void AppendArray(const Literal& array, Json& arrays, std::string& payload) {
   const Shape& shape = array.shape();
   arrays.push_back(
@@ -134,6 +129,13 @@ void AppendArray(const Literal& array, Json& arrays, std::string& payload) {
        {"dims", std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end())}});
   absl::Span<const uint8_t> bytes = array.bytes();
   payload.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+// Adds the arrays of an argument.
+void AppendArrays(const Literal& argument, Json& arrays, std::string& payload) {
+  for (const Literal* leaf : Leaves(argument)) {
+    if (leaf->shape().IsArray()) AppendArray(*leaf, arrays, payload);
+  }
 }
 
 class ProcessBackend;
@@ -211,9 +213,6 @@ class ProcessBackend : public Backend {
     if (!options.defect.empty()) {
       return MakeError(ErrorClass::kRejected, "this backend has no gates to plant a defect in");
     }
-    if (HasTupleParameter(module)) {
-      return MakeError(ErrorClass::kUnsupported, "an entry parameter that is not an array");
-    }
     const int64_t wanted = CountOf(options.devices);
     if (const auto have = static_cast<int64_t>(description_.devices.size()); wanted > have) {
       return MakeError(
@@ -226,10 +225,7 @@ class ProcessBackend : public Backend {
         return MakeError(ErrorClass::kUnsupported, why);
       }
     }
-    WriteOptions write = WriteOptions::Long();
-    write.metadata = false;
-    std::string text = WriteModule(module, write);
-    if (options_.decimal_negative_zero) text = SpellNegativeZeros(text);
+    ASSAY_ASSIGN_OR_RETURN(std::string text, TextFor(module));
     auto executable = std::make_unique<ProcessExecutable>(
         *this, ++next_id_, module.entry()->root()->shape(), std::move(text), options);
     ASSAY_RETURN_IF_ERROR(executable->Load());
@@ -243,6 +239,30 @@ class ProcessBackend : public Backend {
   static std::shared_ptr<WorkerNursery> NurseryOf(const ProcessBackendOptions& options) {
     if (!options.forks || options.nursery != nullptr) return options.nursery;
     return std::make_shared<WorkerNursery>(options.argv);
+  }
+
+  // What the worker is given: arrays are all that it takes, and JAX takes programs as StableHLO.
+  absl::StatusOr<std::string> TextFor(const Module& module) const {
+    std::unique_ptr<Module> edited;
+    if (HasTupleOrTokenParameter(module)) {
+      if (options_.compile_only)
+        return MakeError(ErrorClass::kUnsupported, "an entry parameter that is not an array");
+      edited = module.Clone("");
+      ASSAY_RETURN_IF_ERROR(FlattenParameters(*edited));
+    }
+    if (options_.is_jax && !options_.compile_only && HasTokenResult(module)) {
+      if (edited == nullptr) edited = module.Clone("");
+      DropTokens(*edited);
+    }
+    WriteOptions write = WriteOptions::Long();
+    write.metadata = false;
+    if (options_.is_jax && IsBeyondStableHlo(module)) {
+      if (edited == nullptr) edited = module.Clone("");
+      MakePlain(*edited);
+      write.layouts = false;
+    }
+    std::string text = WriteModule(edited != nullptr ? *edited : module, write);
+    return options_.decimal_negative_zero ? SpellNegativeZeros(text) : text;
   }
 
   // A flag that the compiler does not know is a mistake of who typed it, not a failure of every
@@ -315,7 +335,7 @@ absl::StatusOr<RunResult> ProcessExecutable::Run(
   Json arrays = Json::array();
   std::string payload;
   for (const std::vector<const Literal*>& of_device : arguments) {
-    for (const Literal* argument : of_device) AppendArray(*argument, arrays, payload);
+    for (const Literal* argument : of_device) AppendArrays(*argument, arrays, payload);
   }
   Json request = {{"op", "run"}, {"id", id_}, {"arrays", std::move(arrays)}};
   if (devices != 1) request["devices"] = devices;
