@@ -12,6 +12,7 @@
 
 #include "conformance/inputs/drawn_inputs.h"
 #include "conformance/inputs/dump_names.h"
+#include "conformance/inputs/legal_inputs.h"
 #include "conformance/inputs/recorded_run.h"
 #include "spec/backend/check.h"
 #include "spec/base/file.h"
@@ -450,6 +451,7 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
       result.arguments.push_back(std::move(literal));
     }
   }
+  if (result.generated) MakeLegal(module, result.devices, seed, result.arguments);
   // Names are sorted: where any result is stored, all must be.
   const auto stored = arrays.lower_bound("out");
   if (stored == arrays.end() || !stored->first.starts_with("out")) return result;
@@ -465,6 +467,22 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
   }
   ASSAY_RETURN_IF_ERROR(status);
   return result;
+}
+
+absl::StatusOr<std::vector<std::vector<Literal>>> LoadInfeed(const std::string& path,
+                                                             const DeviceAssignment& devices) {
+  ASSAY_ASSIGN_OR_RETURN(const auto arrays, ReadNpz(path));
+  std::vector<std::vector<Literal>> items(
+      static_cast<size_t>(devices.replicas * devices.partitions));
+  for (size_t d = 0; d < items.size(); ++d) {
+    for (size_t i = 0;; ++i) {
+      auto at = arrays.find(StrCat("item", i, "_d", d));
+      if (at == arrays.end()) at = arrays.find(StrCat("item", i));
+      if (at == arrays.end()) break;
+      items[d].push_back(at->second);
+    }
+  }
+  return items;
 }
 
 std::vector<std::vector<const Literal*>> ArgumentsByDevice(const CaseArrays& arrays) {

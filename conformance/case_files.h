@@ -61,6 +61,11 @@ absl::StatusOr<CaseArrays> LoadArrays(const Module& module, const std::string& a
                                       uint64_t seed,
                                       std::optional<DeviceAssignment> devices = std::nullopt);
 
+// The arrays of an .npz file that infeeds take, per device: item0, item1, ... of the only or of
+// every device, item0_d1 of device 1.
+absl::StatusOr<std::vector<std::vector<Literal>>> LoadInfeed(const std::string& path,
+                                                             const DeviceAssignment& devices);
+
 // Arguments by device, as executables take them.
 std::vector<std::vector<const Literal*>> ArgumentsByDevice(const CaseArrays& arrays);
 

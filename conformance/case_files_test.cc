@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "conformance/inputs/random_literal.h"
 #include "spec/base/error.h"
@@ -211,6 +212,86 @@ TEST(LoadArrays, DrawsForTheDevicesOfTheHeader) {
   EXPECT_EQ(loaded("HloModule m\n")->arguments.size(), 1u);
   EXPECT_THAT(std::string(loaded("HloModule m, replica_count=100000\n").status().message()),
               HasSubstr("more than 1024 devices"));
+}
+
+// The drawn argument of a parameter on each device.
+std::vector<Literal> Drawn(const std::string& text, int64_t parameter, uint64_t seed) {
+  const auto module = Read(text.c_str());
+  auto loaded = LoadArrays(*module, "", seed);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  std::vector<Literal> drawn;
+  const int64_t each = module->entry()->parameter_count();
+  for (size_t at = static_cast<size_t>(parameter); loaded.ok() && at < loaded->arguments.size();
+       at += static_cast<size_t>(each))
+    drawn.push_back(loaded->arguments[at]);
+  return drawn;
+}
+
+TEST(LoadArrays, DrawsRowsThatDevicesAgreeOn) {
+  const std::string text = R"(HloModule m, replica_count=2
+ENTRY e {
+  p = f32[8,2] parameter(0)
+  t = (s32[2], s32[2]) parameter(1)
+  o = f32[9,2] parameter(2)
+  io = s32[2] get-tuple-element(t), index=0
+  s = s32[2] get-tuple-element(t), index=1
+  oo = s32[2] parameter(3)
+  r = s32[2] parameter(4)
+  ROOT x = f32[9,2] ragged-all-to-all(p, o, io, s, oo, r), replica_groups={{0,1}}
+}
+)";
+  int64_t rows = 0;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const std::vector<Literal> given = Drawn(text, 1, seed), onto = Drawn(text, 3, seed),
+                               expected = Drawn(text, 4, seed);
+    ASSERT_EQ(given.size(), 2u);
+    for (size_t sender : {0, 1}) {
+      for (int64_t receiver : {0, 1}) {
+        const int64_t from = given[sender].elements()[0].GetInteger(receiver);
+        const int64_t size = given[sender].elements()[1].GetInteger(receiver);
+        const int64_t to = onto[sender].GetInteger(receiver);
+        EXPECT_EQ(size,
+                  expected[static_cast<size_t>(receiver)].GetInteger(static_cast<int64_t>(sender)));
+        EXPECT_TRUE(size >= 0 && from >= 0 && to >= 0 && from + size <= 8 && to + size <= 9);
+        rows += size;
+      }
+    }
+  }
+  EXPECT_GT(rows, 0);
+}
+
+TEST(LoadArrays, DrawsSizesAndPlacesThatAreThere) {
+  const auto is_within = [](const std::string& line, const std::string& type, int64_t lo,
+                            int64_t hi, size_t count) {
+    const std::string text = StrCat(
+        "HloModule m, replica_count=2\nadd {\n  a = f32[] parameter(0)\n  b = f32[] "
+        "parameter(1)\n  ROOT c = f32[] add(a, b)\n}\nENTRY e {\n  x = f32[50] parameter(0)\n"
+        "  n = ",
+        type, " parameter(1)\n  u = f32[10] parameter(2)\n  ROOT r = ", line, "\n}\n");
+    std::set<int64_t> seen;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      for (const Literal& drawn : Drawn(text, 1, seed))
+        for (int64_t i = 0; i < drawn.element_count(); ++i) seen.insert(drawn.GetInteger(i));
+    }
+    EXPECT_GE(*seen.begin(), lo) << line;
+    EXPECT_LE(*seen.rbegin(), hi) << line;
+    EXPECT_GE(seen.size(), count) << line;
+  };
+  is_within("f32[<=50] set-dimension-size(x, n), dimensions={0}", "s32[]", 0, 50, 8);
+  is_within("f32[50] collective-broadcast(x, n), replica_groups={{1,0}}, has_dynamic_root=true",
+            "s32[1]", 0, 1, 2);
+}
+
+TEST(LoadArrays, DrawsTokensAndArraysOfDynamicSize) {
+  const std::string text = R"(HloModule m
+ENTRY e {
+  t = token[] parameter(0)
+  x = f32[<=4] parameter(1)
+  ROOT r = f32[<=4] negate(x)
+}
+)";
+  EXPECT_TRUE(Drawn(text, 0, 1)[0].shape().IsToken());
+  EXPECT_EQ(Drawn(text, 1, 1)[0].element_count(), 4);
 }
 
 TEST(LoadArrays, ArraysWithoutADeviceAreForAllThatMeet) {

@@ -2,6 +2,7 @@
 #include "conformance/module_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/sharpness.h"
+#include "spec/ops/collective_groups.h"
 #include "spec/process/isolate.h"
 #include "spec/process/shared_array.h"
 #include "spec/verifier/verifier.h"
@@ -23,6 +25,8 @@ namespace {
 constexpr double kStepsOfACheck = 4;
 // And a program that is cut is compiled, run and evaluated several times more.
 constexpr double kStepsOfCuts = 40;
+
+int64_t Gigabytes(double bytes) { return static_cast<int64_t>(std::ceil(bytes / 1e9)); }
 
 // Stored results come as leaves: those from `next` on in the shape of the result.
 Literal WithShape(const Shape& shape, const std::vector<Literal>& leaves, size_t& next) {
@@ -272,12 +276,92 @@ bool IsJudgedBySample(const CheckOptions& options, const Module& module) {
 // The expectation for a program that the oracle has not evaluated: every element is open.
 CaseExpectation OpenExpectation(const Module& module) {
   CaseExpectation expectation;
-  expectation.results.inconclusive = "the program is big: it is judged by cuts alone";
+  expectation.results.inconclusive =
+      "the program is big: it is judged by cuts, on a backend, or whole with --cut off";
   ForEachLeaf(module.entry()->root()->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
     expectation.results.leaves.emplace_back();
     expectation.results.leaves.back().plain = Literal(leaf);
   });
   return expectation;
+}
+
+// Before anything is allocated: arguments and results of all devices must fit.
+absl::Status CheckSizes(const Module& module, const DeviceAssignment& devices,
+                        int64_t memory_bytes) {
+  const Shape *largest = nullptr, *at = nullptr;
+  double bytes = 0;
+  const auto add = [&](const Shape& leaf, absl::Span<const int64_t>) {
+    if (!leaf.IsArray()) return;
+    bytes += static_cast<double>(leaf.ByteSize());
+    at = &leaf;
+    if (largest == nullptr || largest->ByteSize() < at->ByteSize()) largest = at;
+  };
+  for (const Instruction* parameter : module.entry()->parameters())
+    ForEachLeaf(parameter->shape(), add);
+  ForEachLeaf(module.entry()->root()->shape(), add);
+  bytes *= static_cast<double>(devices.replicas * devices.partitions);
+  if (bytes <= static_cast<double>(memory_bytes)) return absl::OkStatus();
+  return MakeError(
+      ErrorClass::kOutOfMemory,
+      StrCat("arguments and results hold ", Gigabytes(bytes), " GB (", largest->ToString(),
+             " is the largest array), the limit is ", Gigabytes(static_cast<double>(memory_bytes)),
+             " GB; --max-memory raises it"));
+}
+
+// A module with all that it is checked on.
+struct ReadyCase {
+  std::unique_ptr<Module> module;
+  CaseArrays arrays;
+  std::vector<std::vector<Literal>> infeeds;
+
+  CheckCase Case() const { return {*module, ArgumentsByDevice(arrays), arrays.devices, infeeds}; }
+};
+
+absl::Status ReadArrays(const CaseFile& file, const CheckOptions& options, ReadyCase& ready) {
+  ASSAY_ASSIGN_OR_RETURN(
+      ready.arrays, LoadArrays(*ready.module, file.arrays_path, options.seed, options.devices));
+  if (options.infeed.empty()) return absl::OkStatus();
+  ASSAY_ASSIGN_OR_RETURN(ready.infeeds, LoadInfeed(options.infeed, ready.arrays.devices));
+  return absl::OkStatus();
+}
+
+// Nothing where nothing can be checked; `result` then says why.
+std::optional<ReadyCase> Prepare(const CaseFile& file, const CheckOptions& options,
+                                 ModuleResult& result) {
+  ReadyCase ready{ReadCase(file, result), {}, {}};
+  if (ready.module == nullptr) return std::nullopt;
+  const absl::Status fits =
+      CheckSizes(*ready.module, options.devices.value_or(DevicesOf(*ready.module)),
+                 options.compile.limits.memory_bytes);
+  if (!fits.ok()) {
+    result.outcome = OutcomeOf(fits, Phase::kRead);
+    result.outcome.kind = Outcome::kUnsupported;
+    return std::nullopt;
+  }
+  if (absl::Status status = ReadArrays(file, options, ready); !status.ok()) {
+    result.outcome = MakeOutcome(Outcome::kNotRun, Phase::kRead, std::string(status.message()));
+    return std::nullopt;
+  }
+  result.inputs_generated = ready.arrays.generated;
+  return ready;
+}
+
+// The oracle refuses the program: often for what it was not told.
+Outcome Refused(const absl::Status& why, const Module& module, const CheckOptions& options) {
+  Outcome outcome = OutcomeOfOracle(why);
+  if (outcome.kind != Outcome::kRejected) return outcome;
+  const bool knows_devices = std::any_of(
+      module.computations().begin(), module.computations().end(),
+      [](const Computation* computation) {
+        return std::any_of(
+            computation->begin(), computation->end(),
+            [](const Instruction* instruction) { return KnowsDevices(instruction->opcode()); });
+      });
+  if (knows_devices && !options.devices.has_value())
+    StrAppend(&outcome.reason, "; --replicas and --partitions say how many devices run it");
+  if (module.HasAny({Opcode::kInfeed}) && options.infeed.empty())
+    StrAppend(&outcome.reason, "; --infeed names a file with what infeeds take: item0, item1, ...");
+  return outcome;
 }
 
 }  // namespace
@@ -310,33 +394,32 @@ CheckCase CaseOf(const Module& module, const CaseArrays& arrays) {
 }
 
 ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
-                         const CheckOptions& options, std::atomic<Phase>* note) {
+                         const CheckOptions& given, std::atomic<Phase>* note) {
   ModuleResult result;
   auto enter = [&](Phase phase) {
     if (note != nullptr) note->store(phase);
   };
   enter(Phase::kRead);
-  const std::unique_ptr<Module> module = ReadCase(file, result);
-  if (module == nullptr) return result;
-  absl::StatusOr<CaseArrays> arrays = LoadArrays(*module, file.arrays_path, options.seed);
-  if (!arrays.ok()) {
-    result.outcome =
-        MakeOutcome(Outcome::kNotRun, Phase::kRead, std::string(arrays.status().message()));
-    return result;
-  }
-  result.inputs_generated = arrays->generated;
+  const std::optional<ReadyCase> ready = Prepare(file, given, result);
+  if (!ready.has_value()) return result;
+  CheckOptions options = given;
+  options.compile.limits = LimitsFor(*ready->module, given.compile.limits);
+  const Module* module = ready->module.get();
+  const CaseArrays* arrays = &ready->arrays;
   result.inputs_path = file.arrays_path;
 
   enter(Phase::kOracle);
-  const CheckCase c = CaseOf(*module, *arrays);
+  const CheckCase c = ready->Case();
   const double start = Now();
-  const bool is_alone = arrays->devices.replicas * arrays->devices.partitions == 1;
-  const bool is_sampled = is_alone && backend != nullptr && IsJudgedBySample(options, *module);
-  absl::StatusOr<CaseExpectation> expectation = OpenExpectation(*module);
-  if (!is_sampled) expectation = ExpectOn(oracle, c, *options.profile, options.compile.limits);
+  const bool is_alone =
+      arrays->devices.replicas * arrays->devices.partitions == 1 && c.infeeds.empty();
+  const bool is_sampled = is_alone && IsJudgedBySample(options, *module);
+  absl::StatusOr<CaseExpectation> expectation =
+      is_sampled ? OpenExpectation(*module)
+                 : ExpectOn(oracle, c, *options.profile, options.compile.limits);
   result.oracle_seconds = Now() - start;
   if (!expectation.ok()) {
-    result.outcome = OutcomeOfOracle(expectation.status());
+    result.outcome = Refused(expectation.status(), *module, options);
     return result;
   }
   enter(Phase::kJudge);
@@ -349,7 +432,7 @@ ModuleResult CheckModule(const CaseFile& file, Oracle& oracle, Backend* backend,
                                options.compile.limits};
     Checker checker(subject, c);
     checker.NotePhaseIn(note);
-    const bool has_transfers = !expectation->outfeeds.leaves.empty();
+    const bool has_transfers = !c.infeeds.empty() || !expectation->outfeeds.leaves.empty();
     checker.SetExpectation(*std::move(expectation));
     result.subjects.push_back(CheckBackend(checker, *backend));
     const CutWish wish =
@@ -419,12 +502,17 @@ ModuleResult CheckModuleIsolated(const CaseFile& file, Oracle& oracle,
   return result;
 }
 
+std::string_view StatusOfCheck(const Outcome& outcome) {
+  if (outcome.kind != Outcome::kRejected) return StatusWord(outcome.kind);
+  return outcome.phase == Phase::kOracle ? "not judged" : "rejected";
+}
+
 nlohmann::json ToJson(const ModuleResult& result) {
   nlohmann::json subjects = nlohmann::json::array();
   for (const SubjectResult& subject : result.subjects) {
     const Judgement& judgement = subject.outcome.judgement;
     subjects.push_back({{"subject", subject.subject},
-                        {"status", StatusWord(subject.outcome.kind)},
+                        {"status", StatusOfCheck(subject.outcome)},
                         {"detail", subject.outcome.Describe()},
                         {"waived", subject.waived},
                         {"elements", judgement.elements},
@@ -438,7 +526,7 @@ nlohmann::json ToJson(const ModuleResult& result) {
   }
   return {{"name", result.name},
           {"path", result.path},
-          {"status", StatusWord(result.outcome.kind)},
+          {"status", StatusOfCheck(result.outcome)},
           {"detail", result.outcome.Describe()},
           {"unsupported", result.unsupported},
           {"instructions", result.instructions},

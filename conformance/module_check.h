@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ struct CheckOptions {
   uint64_t seed = 1;  // of inputs for modules that come without
   CutMode cut = CutMode::kAuto;
   int64_t sample = CutSubject::kSampleBig;  // of captured contractions (cut_check.h)
+  // How many devices run; nothing: as the arrays are numbered or the module's header says.
+  std::optional<DeviceAssignment> devices = std::nullopt;
+  std::string infeed = "";  // an .npz file with what infeeds take (LoadInfeed)
 };
 
 // The case that a check of the module with these arrays is about.
@@ -81,6 +85,10 @@ SubjectResult JudgeAnswer(const AnswerToJudge& answer, Oracle& oracle, Backend& 
 // be single-threaded.
 ModuleResult CheckModuleIsolated(const CaseFile& file, Oracle& oracle,
                                  const BackendMaker& make_backend, const CheckOptions& options);
+
+// The status of a check: what is refused is no wrong answer. By the oracle, before a backend was
+// asked, it is "not judged"; by the backend "rejected".
+std::string_view StatusOfCheck(const Outcome& outcome);
 
 // The object that `assay check --json` prints for a module (docs/json.md).
 nlohmann::json ToJson(const ModuleResult& result);

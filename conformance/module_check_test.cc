@@ -67,6 +67,12 @@ class ModuleCheck : public testing::Test {
     return CheckModule(file, *oracle_, nullptr, options_);
   }
 
+  static std::unique_ptr<Backend> TheOracle() {
+    BackendRegistry registry;
+    RegisterReference(registry);
+    return *registry.Create("reference");
+  }
+
   fs::path folder_;
   CheckOptions options_;
   std::unique_ptr<Oracle> oracle_ = MakeOracle();
@@ -260,6 +266,62 @@ TEST_F(ModuleCheck, GivesTheSameInAChild) {
   }
   EXPECT_EQ(here, child);
   EXPECT_EQ(here["status"], "failed");
+}
+
+TEST_F(ModuleCheck, WhatTheOracleRefusesIsNotJudged) {
+  const CaseFile file = Write(R"(HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] all-reduce(x), replica_groups={{0,1}}, to_apply=add
+}
+)");
+  const std::unique_ptr<Backend> backend = TheOracle();
+  const ModuleResult alone = CheckModule(file, *oracle_, backend.get(), options_);
+  EXPECT_EQ(StatusOfCheck(alone.outcome), "not judged");
+  EXPECT_THAT(alone.outcome.reason, HasSubstr("--replicas"));
+  options_.devices = DeviceAssignment{2, 1, {}};
+  EXPECT_EQ(StatusOfCheck(CheckModule(file, *oracle_, backend.get(), options_).outcome), "passed");
+}
+
+TEST_F(ModuleCheck, WhatIsRefusedIsNoWrongAnswer) {
+  const absl::Status why = MakeError(ErrorClass::kRejected, "two replicas are named");
+  EXPECT_EQ(StatusOfCheck(OutcomeOfOracle(why)), "not judged");
+  EXPECT_EQ(StatusOfCheck(OutcomeOf(why, Phase::kCompile)), "rejected");
+  EXPECT_EQ(StatusOfCheck(MakeOutcome(Outcome::kWrong, Phase::kJudge)), "failed");
+}
+
+TEST_F(ModuleCheck, InfeedsAreGivenInAFile) {
+  const CaseFile file = Write(R"(HloModule m
+ENTRY e {
+  t = token[] after-all()
+  i = (f32[2], token[]) infeed(t)
+  x = f32[2] get-tuple-element(i), index=0
+  ROOT n = f32[2] negate(x)
+}
+)");
+  const std::unique_ptr<Backend> backend = TheOracle();
+  EXPECT_THAT(CheckModule(file, *oracle_, backend.get(), options_).outcome.reason,
+              HasSubstr("--infeed"));
+  const Literal item(Shape::Array(ElementType::kF32, {2}));
+  options_.infeed = file.module_path + ".npz";
+  ASSERT_TRUE(WriteNpz(options_.infeed, {{"item0", &item}}).ok());
+  EXPECT_EQ(StatusOfCheck(CheckModule(file, *oracle_, backend.get(), options_).outcome), "passed");
+}
+
+TEST_F(ModuleCheck, WhatDoesNotFitIsRefusedBeforeItIsMade) {
+  const CaseFile file = Write(
+      "HloModule m\nENTRY e {\n  x = f32[] parameter(0)\n"
+      "  ROOT b = f32[100000,1000000] broadcast(x), dimensions={}\n}\n");
+  const std::unique_ptr<Backend> backend = TheOracle();
+  const ModuleResult result = CheckModule(file, *oracle_, backend.get(), options_);
+  EXPECT_EQ(StatusOfCheck(result.outcome), "unsupported");
+  EXPECT_THAT(result.outcome.Describe(),
+              HasSubstr("out of memory: arguments and results hold 401 GB"));
 }
 
 }  // namespace

@@ -121,10 +121,13 @@ std::optional<PlaceRole> RoleOf(const Instruction& user, int64_t slot) {
       }
       return PlaceRole{LastPlace(operand, dimensions, sizes)};
     }
-    case Opcode::kSetDimensionSize:
-      if (slot != 1) return std::nullopt;
-      return PlaceRole{
-          user.operand(0)->shape().dimension(attributes.Integers(Attr::kDimensions).front()), true};
+    case Opcode::kSetDimensionSize: {
+      // Older text names the dimension by a number, newer text by a list of one.
+      absl::Span<const int64_t> dimensions = attributes.Integers(Attr::kDimensions);
+      if (dimensions.empty()) dimensions = attributes.Integers(Attr::kDimension);
+      if (slot != 1 || dimensions.empty()) return std::nullopt;
+      return PlaceRole{user.operand(0)->shape().dimension(dimensions.front()), true};
+    }
     case Opcode::kCompare: {
       const std::optional<int64_t> count = CountedBy(user.operand(1 - slot));
       if (!count.has_value() || DirectionOf(user) != Direction::kEq) return std::nullopt;
@@ -365,7 +368,12 @@ absl::StatusOr<Literal> DrawnInputs::Draw(const Instruction& parameter, uint64_t
     const auto role = roles_.find({parameter.parameter_number(), leaf++});
     if (shape.IsToken()) return Literal(shape);
     if (role != roles_.end()) return DrawPlaces(shape, role->second, seed, stream++);
-    return RandomLiteral(shape, ValueRule::Default(shape), seed, stream++);
+    // An array of dynamic size is drawn at its bound.
+    const bool is_bounded = std::all_of(shape.dimensions().begin(), shape.dimensions().end(),
+                                        [](int64_t size) { return size >= 0; });
+    const Shape drawn = is_bounded ? Shape::Array(shape.element_type(), shape.dimensions()) : shape;
+    const bool is_dynamic = shape.HasDynamicDimension() && is_bounded;
+    return RandomLiteral(is_dynamic ? drawn : shape, ValueRule::Default(shape), seed, stream++);
   };
   return draw(draw, parameter.shape());
 }

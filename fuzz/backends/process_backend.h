@@ -42,8 +42,8 @@ std::string SpellNegativeZeros(const std::string& text);
 // again after a death. Executables of a dead worker compile again when they are run.
 absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOptions options);
 
-// "process:COMMAND": the command is split at blanks; no quoting. A worker that has not greeted after
-// `start_seconds` is given up.
+// "process:COMMAND": the command is split at blanks; no quoting. A worker that has not greeted
+// after `start_seconds` is given up.
 void RegisterProcess(BackendRegistry& registry,
                      double start_seconds = ProcessBackendOptions().start_seconds);
 

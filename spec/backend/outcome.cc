@@ -39,7 +39,7 @@ constexpr std::array<KindRow, kOutcomeKindCount> kKinds = {{
     {Outcome::kNondeterministic, "nondeterministic", "failed"},
     {Outcome::kCompileCrash, "compile crash", "crashed"},
     {Outcome::kRunCrash, "run crash", "crashed"},
-    {Outcome::kTimeout, "timeout", "crashed"},
+    {Outcome::kTimeout, "timeout", "timed out"},
     {Outcome::kOutOfMemory, "out of memory", "crashed"},
     {Outcome::kSickMachine, "sick machine", "crashed"},
     {Outcome::kOurFault, "harness", "crashed"},
@@ -125,9 +125,9 @@ std::optional<Outcome::Kind> OutcomeKindFromName(std::string_view name) {
 std::string_view StatusWord(Outcome::Kind kind) { return kKinds[kind].status; }
 
 absl::Span<const std::string_view> StatusWords() {
-  static constexpr std::string_view kWords[] = {"passed",      "inconclusive", "nothing to judge",
-                                                "unsupported", "failed",       "crashed",
-                                                "unreadable"};
+  static constexpr std::string_view kWords[] = {
+      "passed",   "inconclusive", "nothing to judge", "unsupported", "not judged",
+      "rejected", "failed",       "timed out",        "crashed",     "unreadable"};
   return kWords;
 }
 

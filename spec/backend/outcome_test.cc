@@ -26,7 +26,7 @@ TEST(Outcome, AnErrorOfTheBackendIsOfItsClass) {
                          Row{ErrorClass::kUnsupported, Outcome::kUnsupported, "unsupported"},
                          Row{ErrorClass::kCompileCrash, Outcome::kCompileCrash, "crashed"},
                          Row{ErrorClass::kRunCrash, Outcome::kRunCrash, "crashed"},
-                         Row{ErrorClass::kTimeout, Outcome::kTimeout, "crashed"},
+                         Row{ErrorClass::kTimeout, Outcome::kTimeout, "timed out"},
                          Row{ErrorClass::kOutOfMemory, Outcome::kOutOfMemory, "crashed"},
                          Row{ErrorClass::kSickMachine, Outcome::kSickMachine, "crashed"}}) {
     const Outcome outcome = OutcomeOf(MakeError(row.error, "why"), Phase::kCompile);

@@ -529,7 +529,7 @@ TEST(Cli, CheckCountsWhatCannotBeReadAndWhatHasNoMeaning) {
                 "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  "
                 "ROOT r = f32[4] custom-call(x), custom_call_target=\"nobody_knows\"\n}\n");
   Output unsupported = Assay("check " + foreign);
-  EXPECT_EQ(unsupported.status, 0) << unsupported.text;
+  EXPECT_EQ(unsupported.status, 2) << unsupported.text;
   EXPECT_THAT(unsupported.text, HasSubstr("nobody_knows"));
   EXPECT_EQ(unsupported.LastLine(), "0 passed, 0 failed, 0 inconclusive, 1 unsupported, 0 crashed");
 }
@@ -566,7 +566,7 @@ ENTRY e { x = s32[] constant(0)
 )");
   for (const char* option : {"--max-steps 1000", "--timeout 0.2", "--max-memory 5"}) {
     const Output output = Assay(std::string("check --no-db --backend none ") + option + " " + loop);
-    EXPECT_EQ(output.status, 0) << output.text;
+    EXPECT_EQ(output.status, 2) << output.text;
     EXPECT_EQ(output.LastLine(), "0 passed, 0 failed, 1 inconclusive, 0 unsupported, 0 crashed");
     const std::string name = std::string(option).substr(0, std::string(option).find(' '));
     EXPECT_THAT(output.text, HasSubstr(name)) << output.text;

@@ -11,7 +11,10 @@
 namespace assay {
 
 void LimitOptions::Declare(OptionList& line) {
-  line.AddDuration("--timeout", timeout, "For each evaluation, compilation and run: 30s, 10m, 1h");
+  line.AddDuration(
+      "--timeout", timeout,
+      "For each evaluation, compilation and run of a small program, of the time that it computes "
+      "itself: 30s, 10m, 1h");
   line.AddByteCount("--max-memory", max_memory, "That one evaluation may hold: 512M, 8G");
   line.Add("--max-steps", max_steps, "Element evaluations of the oracle").Positive().ShowDefault();
 }
@@ -55,6 +58,11 @@ void InputOptions::DeclareDevices(OptionList& line) {
       "Run so many replicas in lockstep; default: as the arrays are numbered (in0_d1: device 1), "
       "or as the module's header says");
   declare("--partitions", &devices.partitions, "... of so many partitions each");
+}
+
+std::string InputOptions::DevicesArgument() const {
+  if (!devices_given) return "";
+  return StrCat(" --replicas ", devices.replicas, " --partitions ", devices.partitions);
 }
 
 absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs) {

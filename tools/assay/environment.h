@@ -54,6 +54,8 @@ struct InputOptions {
   void Declare(OptionList& line);
   // --replicas and --partitions, of verbs that run several devices.
   void DeclareDevices(OptionList& line);
+  // " --replicas 2 --partitions 1" when they were given, for commands that repeat something.
+  std::string DevicesArgument() const;
 };
 
 struct LoadedCase {

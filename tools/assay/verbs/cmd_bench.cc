@@ -266,7 +266,8 @@ absl::StatusOr<std::vector<std::string>> AllPaths(const Options& options) {
 absl::StatusOr<Contenders> OpenContenders(const Options& options) {
   Contenders contenders;
   auto open = [&](const std::string& name) -> absl::Status {
-    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, OpenBackend(name, options.python, options.limits.timeout));
+    ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                           OpenBackend(name, options.python, options.limits.timeout));
     contenders.turns.push_back(backend.get());
     contenders.owned.push_back(std::move(backend));
     return absl::OkStatus();

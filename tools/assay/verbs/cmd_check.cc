@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <new>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "conformance/module_check.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
+#include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
@@ -38,6 +40,8 @@ struct Options {
   bool power = false;
   int64_t mistakes = 0, recompilations = 0;
   bool json = false;
+  std::string infeed;
+  InputOptions inputs;  // only the devices
   LimitOptions limits;
   RecordOptions record;
 };
@@ -51,12 +55,13 @@ int64_t CountOf(const StatusCounts& counts, std::string_view status) {
 
 Style StyleOf(std::string_view status) {
   if (status == "passed") return Style::kGood;
-  if (status == "inconclusive" || status == "nothing to judge") return Style::kWarn;
+  for (std::string_view open : {"inconclusive", "nothing to judge", "not judged", "rejected"})
+    if (status == open) return Style::kWarn;
   return status == "unsupported" ? Style::kDim : Style::kBad;
 }
 
 std::string StatusWordOf(const Outcome& outcome) {
-  const std::string_view status = StatusWord(outcome.kind);
+  const std::string_view status = StatusOfCheck(outcome);
   return Styled(StyleOf(status), status);
 }
 
@@ -135,8 +140,8 @@ std::string FamilyTable(const std::vector<ModuleResult>& results, const std::str
     ++family.modules;
     const SubjectResult* tested = Find(result, false);
     const SubjectResult* stored = Find(result, true);
-    ++family.tested[StatusWord((tested != nullptr ? tested->outcome : result.outcome).kind)];
-    if (stored != nullptr) ++family.stored[StatusWord(stored->outcome.kind)];
+    ++family.tested[StatusOfCheck(tested != nullptr ? tested->outcome : result.outcome)];
+    if (stored != nullptr) ++family.stored[StatusOfCheck(stored->outcome)];
     const SubjectResult* judged = tested != nullptr ? tested : stored;
     if (judged == nullptr) continue;
     const Judgement& judgement = judged->outcome.judgement;
@@ -189,13 +194,15 @@ void PrintFailure(const ModuleResult& result, const Options& options) {
   PrintIndented(result.outcome.Describe());
   for (const SubjectResult& subject : result.subjects) {
     if (subject.outcome.IsPass()) continue;
-    PrintIndented(StrCat(subject.subject, ": ", StatusWord(subject.outcome.kind)));
+    PrintIndented(StrCat(subject.subject, ": ", StatusOfCheck(subject.outcome)));
     PrintIndented(subject.outcome.Describe());
   }
   PrintIndented(StrCat("repeat: assay check ", result.path, " --backend ", options.backend,
                        PythonArgument(options.python),
                        options.profile.empty() ? "" : StrCat(" --profile ", options.profile),
-                       options.seed == Options{}.seed ? "" : StrCat(" --seed ", options.seed)));
+                       options.seed == Options{}.seed ? "" : StrCat(" --seed ", options.seed),
+                       options.inputs.DevicesArgument(),
+                       options.infeed.empty() ? "" : StrCat(" --infeed ", options.infeed)));
 }
 
 // Lists the modules that did not pass: a line for one in which nothing is wrong, otherwise the
@@ -235,7 +242,7 @@ void PrintCuts(const std::vector<ModuleResult>& results) {
 
 StatusCounts CountStatuses(const std::vector<ModuleResult>& results) {
   StatusCounts counts;
-  for (const ModuleResult& result : results) ++counts[StatusWord(result.outcome.kind)];
+  for (const ModuleResult& result : results) ++counts[StatusOfCheck(result.outcome)];
   return counts;
 }
 
@@ -270,7 +277,7 @@ void Record(const Options& options, const std::vector<ModuleResult>& results,
     if (result.subjects.empty()) {
       CaseRow row;
       row.name = result.name;
-      row.status = StatusWord(result.outcome.kind);
+      row.status = StatusOfCheck(result.outcome);
       row.detail =
           result.unsupported.empty() ? result.outcome.Describe() : Joined(result.unsupported);
       run.cases.push_back(std::move(row));
@@ -280,7 +287,7 @@ void Record(const Options& options, const std::vector<ModuleResult>& results,
       row.name = result.name;
       row.subject = subject.subject;
       const Judgement& judgement = subject.outcome.judgement;
-      row.status = StatusWord(subject.outcome.kind);
+      row.status = StatusOfCheck(subject.outcome);
       row.detail = subject.outcome.Describe();
       row.elements = judgement.elements;
       row.failed = judgement.failed;
@@ -306,6 +313,22 @@ absl::StatusOr<std::vector<CaseFile>> AllCases(const std::vector<std::string>& p
   return all;
 }
 
+// Checks in this process, on a backend that lives in another one. What cannot be allocated here
+// ends only its own module.
+ModuleResult CheckHere(const CaseFile& file, Oracle& oracle, Backend& backend,
+                       const CheckOptions& check) {
+  try {
+    return CheckModule(file, oracle, &backend, check);
+  } catch (const std::bad_alloc&) {
+    ModuleResult result;
+    result.name = file.name;
+    result.path = file.module_path;
+    result.outcome = OutcomeOfOracle(MakeError(
+        ErrorClass::kOutOfMemory, "this machine has no memory for the arrays of the program"));
+    return result;
+  }
+}
+
 // A backend that lives in another process already is kept warm; any other is made in a child
 // process per module. Ends before the module at which an interrupt comes.
 std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, const Options& options,
@@ -313,14 +336,16 @@ std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, const Opt
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   BackendMaker make_backend;
   if (options.backend != "none") {
-    make_backend = [&options] { return OpenBackend(options.backend, options.python, options.limits.timeout); };
+    make_backend = [&options] {
+      return OpenBackend(options.backend, options.python, options.limits.timeout);
+    };
   }
   std::vector<ModuleResult> results;
   StepProgress progress("checking", cases.size());
   for (const CaseFile& file : cases) {
     progress.Begin(file.name);
     ModuleResult result = outside != nullptr
-                              ? CheckModule(file, *oracle, outside, check)
+                              ? CheckHere(file, *oracle, *outside, check)
                               : CheckModuleIsolated(file, *oracle, make_backend, check);
     if (InterruptRequested()) break;
     results.push_back(std::move(result));
@@ -362,7 +387,8 @@ void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& 
   if (const int64_t count = CountMistrusted(results); count > 0) {
     Print(StrCat(count, " passed with outputs that are nearly all zero, equal or NaN"));
   }
-  for (std::string_view status : {"unreadable", "nothing to judge"}) {
+  for (std::string_view status :
+       {"unreadable", "nothing to judge", "not judged", "rejected", "timed out"}) {
     if (CountOf(counts, status) > 0) Print(StrCat(CountOf(counts, status), " ", status));
   }
   Print(StrCat(CountOf(counts, "passed"), " passed, ", CountOf(counts, "failed"), " failed, ",
@@ -370,10 +396,22 @@ void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& 
                " unsupported, ", CountOf(counts, "crashed"), " crashed"));
 }
 
-int ExitStatusOf(const StatusCounts& counts) {
+// Refusals and limits are no failures, but they are no verdicts either: where nothing else came
+// out, and wherever a program was not even asked of the backend, the status says so.
+int ExitStatusOf(const StatusCounts& counts, const std::vector<ModuleResult>& results) {
   if (CountOf(counts, "failed") + CountOf(counts, "crashed") > 0) return kExitFailure;
-  return CountOf(counts, "unreadable") + CountOf(counts, "nothing to judge") > 0 ? kExitUsage
-                                                                                 : kExitOk;
+  for (std::string_view status :
+       {"unreadable", "nothing to judge", "not judged", "rejected", "timed out"}) {
+    if (CountOf(counts, status) > 0) return kExitUsage;
+  }
+  const bool is_any_judged =
+      std::any_of(results.begin(), results.end(), [](const ModuleResult& result) {
+        return std::any_of(
+            result.subjects.begin(), result.subjects.end(), [](const SubjectResult& subject) {
+              return subject.outcome.IsPass() || subject.outcome.judgement.elements > 0;
+            });
+      });
+  return is_any_judged ? kExitOk : kExitUsage;
 }
 
 CutMode CutModeOf(std::string_view word) {
@@ -428,7 +466,8 @@ absl::StatusOr<int> Run(const Options& options) {
   ASSAY_RETURN_IF_ERROR(CheckGraphOptions(options, cases.size()));
   std::unique_ptr<Backend> probe;
   if (options.backend != "none") {
-    ASSAY_ASSIGN_OR_RETURN(probe, OpenBackend(options.backend, options.python, options.limits.timeout));
+    ASSAY_ASSIGN_OR_RETURN(probe,
+                           OpenBackend(options.backend, options.python, options.limits.timeout));
   }
   if (options.sample < CutSubject::kSampleBig) {
     return absl::InvalidArgumentError(
@@ -443,6 +482,8 @@ absl::StatusOr<int> Run(const Options& options) {
   check.cut = CutModeOf(options.cut);
   if (!options.graph.empty() && check.cut == CutMode::kAuto) check.cut = CutMode::kAll;
   check.sample = options.sample;
+  check.infeed = options.infeed;
+  if (options.inputs.devices_given) check.devices = options.inputs.devices;
   if (options.power) return RunPower(cases, probe.get(), check, options.all, options.json);
   if (options.mistakes + options.recompilations > 0) {
     if (probe == nullptr) return absl::InvalidArgumentError("--mistakes needs a backend");
@@ -476,7 +517,7 @@ absl::StatusOr<int> Run(const Options& options) {
         " not judged"));
     return kExitInterrupted;
   }
-  return ExitStatusOf(counts);
+  return ExitStatusOf(counts, results);
 }
 
 }  // namespace
@@ -493,6 +534,9 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
                    "By which the backend and the stored results are judged (default: xla, or what "
                    "the backend permits beyond it)");
   line.Add("--seed", options->seed, "Of the inputs of modules that come without").ShowDefault();
+  options->inputs.DeclareDevices(line);
+  line.Add("--infeed", options->infeed,
+           "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
   line.Add(
           "--cut", options->cut,
           "Compile once more with values from inside as results and judge each stretch between "

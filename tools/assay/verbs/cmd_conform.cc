@@ -101,7 +101,9 @@ std::vector<GoldenResult> RunAll(const std::vector<GoldenCase>& cases, const Opt
   CompileOptions compile;
   compile.limits = options.limits.Get();
   const bool isolate = probe.Describe().in_process;
-  auto make_backend = [&] { return OpenBackend(options.backend, options.python, options.limits.timeout); };
+  auto make_backend = [&] {
+    return OpenBackend(options.backend, options.python, options.limits.timeout);
+  };
   std::vector<GoldenResult> results;
   StepProgress progress("golden", cases.size());
   for (const GoldenCase& golden : cases) {
@@ -158,6 +160,7 @@ absl::StatusOr<int> Run(const Options& options) {
                                   {"passed", counts["passed"]},
                                   {"failed", counts["failed"]},
                                   {"unsupported", counts["unsupported"]},
+                                  {"timed out", counts["timed out"]},
                                   {"crashed", counts["crashed"]},
                                   {"not_run", not_run},
                                   {"seconds", run.seconds}};
@@ -172,7 +175,7 @@ absl::StatusOr<int> Run(const Options& options) {
     PrintError(StrCat("interrupted: ", Count(static_cast<int64_t>(not_run), "golden"), " not run"));
     return kExitInterrupted;
   }
-  return counts["failed"] + counts["crashed"] > 0 ? kExitFailure : kExitOk;
+  return counts["failed"] + counts["crashed"] + counts["timed out"] > 0 ? kExitFailure : kExitOk;
 }
 
 }  // namespace

@@ -64,23 +64,6 @@ std::string NameOf(std::string_view prefix, size_t number, size_t device, size_t
   return devices == 1 ? StrCat(prefix, number) : StrCat(prefix, number, "_d", device);
 }
 
-// The arrays of an .npz file that infeeds take, per device: item0, item1, ... of the only or of
-// every device, item0_d1 of device 1.
-absl::StatusOr<std::vector<std::vector<Literal>>> LoadInfeed(const std::string& path,
-                                                             size_t devices) {
-  ASSAY_ASSIGN_OR_RETURN(auto arrays, ReadNpz(path));
-  std::vector<std::vector<Literal>> items(devices);
-  for (size_t d = 0; d < devices; ++d) {
-    for (size_t i = 0;; ++i) {
-      auto at = arrays.find(StrCat("item", i, "_d", d));
-      if (at == arrays.end()) at = arrays.find(StrCat("item", i));
-      if (at == arrays.end()) break;
-      items[d].push_back(at->second);
-    }
-  }
-  return items;
-}
-
 struct FinishedRun {
   LoadedCase loaded;
   std::vector<std::vector<Literal>> infeed;  // per device; empty: none
@@ -236,11 +219,7 @@ absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(LoadedCase loaded, LoadCase(options.path, options.inputs));
   ran.loaded = std::move(loaded);
   if (!options.infeed.empty()) {
-    const DeviceAssignment& devices = ran.loaded.arrays.devices;
-    ASSAY_ASSIGN_OR_RETURN(
-        auto infeed,
-        LoadInfeed(options.infeed, static_cast<size_t>(devices.replicas * devices.partitions)));
-    ran.infeed = std::move(infeed);
+    ASSAY_ASSIGN_OR_RETURN(ran.infeed, LoadInfeed(options.infeed, ran.loaded.arrays.devices));
   }
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                          OpenBackend(options.backend, options.python, options.limits.timeout));
