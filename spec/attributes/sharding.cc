@@ -279,7 +279,9 @@ absl::Status CheckReplicaGroups(const ReplicaGroups& groups) {
 absl::Status CheckSharding(const Sharding& sharding) {
   switch (sharding.kind) {
     case Sharding::Kind::kMaximal:
-      if (sharding.device < 0) return Invalid("a maximal sharding needs one device=N");
+      // XLA writes -1 for a device that is not yet known.
+      if (sharding.device < -1)
+        return Invalid("the device of a maximal sharding is negative: ", sharding.device);
       return absl::OkStatus();
     case Sharding::Kind::kTiled:
       return CheckTiled(sharding);

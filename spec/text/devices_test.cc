@@ -24,6 +24,7 @@ TEST(DevicesTest, ShardingsPrintCanonically) {
       {"{unreduced}", ""},
       {"{maximal device=3}", ""},
       {"{ maximal device = 3 }", "{maximal device=3}"},
+      {"{maximal device=-1}", ""},
       {"{devices=[2,1]0,1}", ""},
       {"{devices=[2,2]3,2,1,0}", ""},
       {"{devices=[2,1]<=[2]}", ""},

@@ -159,6 +159,15 @@ TEST(LiteralText, AcceptedForms) {
       {Shape::Scalar(ElementType::kC64), "(1, -inf)", "(1, -inf)"},
       {Shape::Array(ElementType::kS32, {2}), "{1 /*c*/ 2}", "{1, 2}"},
       {Shape::Scalar(ElementType::kF32), "-nan(0x1234)", "-nan(0x1234)"},
+      // One element has no need of braces, whatever the rank.
+      {Shape::Array(ElementType::kS32, {1}), "4", "{4}"},
+      {Shape::Array(ElementType::kF32, {1, 1}), "-2.5", "{ {-2.5} }"},
+      {Shape::Array(ElementType::kC64, {1}), "(1, 2)", "{(1, 2)}"},
+      {Shape::Array(ElementType::kPred, {1}), "true", "{1}"},
+      // Types without infinity have what a conversion gives them.
+      {Shape::Scalar(ElementType::kF8E4M3FN), "-inf", "-nan"},
+      {Shape::Scalar(ElementType::kF8E5M2FNUZ), "inf", "nan"},
+      {Shape::Scalar(ElementType::kF4E2M1FN), "-inf", "-6"},
   };
   for (const Row& row : rows) {
     absl::StatusOr<Literal> literal = ReadLiteral(row.shape, row.text);

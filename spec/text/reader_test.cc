@@ -118,6 +118,25 @@ TEST(Reader, Dialects) {
   }
 }
 
+// Some printers put blanks into shapes.
+TEST(Reader, ShapesWithBlanks) {
+  const std::unique_ptr<Module> module = MustRead(
+      "ENTRY e {\n  p = f32 [3,2] parameter(0)\n  b = b (f32 [2]) custom-call(), "
+      "custom_call_target=\"CreateBuffer\"\n"
+      "  q = (f32 [ 3 , 2 ], s32 []) parameter(1)\n"
+      "  ROOT r = f32[ 3 , 2 ]{1,0} negate(f32 [3,2] p)\n}\n");
+  EXPECT_EQ(module->entry()->parameter(0)->shape().ToString(), "f32[3,2]");
+  EXPECT_EQ(module->entry()->parameter(1)->shape().ToString(), "(f32[3,2], s32[])");
+  EXPECT_EQ(module->entry()->root()->shape().ToString(), "f32[3,2]");
+}
+
+TEST(Reader, ApiVersionUnspecifiedIsTheOriginalOne) {
+  const std::unique_ptr<Module> module = MustRead(
+      "ENTRY e { ROOT r = f32[2] custom-call(), custom_call_target=\"f\", "
+      "api_version=API_VERSION_UNSPECIFIED }");
+  EXPECT_FALSE(module->entry()->root()->attributes().Has(Attr::kApiVersion));
+}
+
 TEST(Reader, ModulesWithoutHeader) {
   EXPECT_EQ(MustRead("ENTRY f { x = f32[] parameter(0) }")->name(), "module_f");
   EXPECT_EQ(MustRead("a { x = f32[] parameter(0) }\nb { y = f32[] parameter(0) }")->entry()->name(),
@@ -254,7 +273,8 @@ TEST(Reader, RejectsLiterals) {
       {"y = f16[] constant(@65520)", "out of the range of f16"},
       {"y = bf16[] constant(@1e100)", "out of the range of bf16"},
       {"y = f64[] constant(@1.8e308)", "no number that f64 can hold"},
-      {"y = f8e4m3fn[] constant(@inf)", "has no infinity"},
+      {"y = f8e4m3fn[] constant(@500)", "out of the range of f8e4m3fn"},
+      {"y = s8[] constant(@-inf)", "out of the range of s8"},
       {"y = f4e2m1fn[] constant(@nan)", "has no NaN"},
       {"y = bf16[] constant(@nan(0x80))", "fit 7 bits"},
       {"y = f32[] constant(@nan(0x0))", "non-zero"},
@@ -281,6 +301,9 @@ TEST(Reader, RejectsModules) {
       {"HloModule m, is_scheduled=@1\nENTRY e { x = f32[] parameter(0) }", "true or false"},
       {"HloModule m, is_scheduled=true, @is_scheduled=true\nENTRY e { x = f32[] parameter(0) }",
        "given twice"},
+      {"HloModule m, @num_partition=2\nENTRY e { x = f32[] parameter(0) }",
+       "a module has no attribute num_partition; did you mean 'num_partitions'?"},
+      {"HloModule m, @zzz=2\nENTRY e { x = f32[] parameter(0) }", "a header has is_scheduled, "},
       {"HloModule m, replica_count=@0\nENTRY e { x = f32[] parameter(0) }", "must be positive"},
       {"HloModule m, input_output_alias={ {0}: @0 }\nENTRY e { x = f32[] parameter(0) }", "'('"},
       {"HloModule m, input_output_alias={ {0}: (0, {}, @nil) }\nENTRY e { x = f32[] parameter(0) }",

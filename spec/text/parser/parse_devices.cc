@@ -214,6 +214,8 @@ bool Parser::ParseSingleSharding(Sharding* sharding) {
   }
   if (has_device && sharding->kind != Sharding::Kind::kMaximal)
     return Fail(position, "only a maximal sharding has a device");
+  if (has_kind && sharding->kind == Sharding::Kind::kMaximal && !has_device)
+    return Fail(position, "a maximal sharding needs one device=N");
   if (!has_kind)
     return Fail(position, "the sharding has no kind", "replicated, devices=[...], ...");
   if (replicates_last) {

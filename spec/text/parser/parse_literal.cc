@@ -65,7 +65,9 @@ bool Parser::ParseArrayLiteral(const Shape& shape, Literal* literal) {
   if (!created.ok()) return FailHere(std::string(ToStd(created.status().message())));
   *literal = *std::move(created);
   int64_t next = 0;
-  return shape.rank() == 0 ? ParseElement(literal, 0) : ParseArrayLevel(0, literal, &next);
+  // An array of one element is read without its braces, too.
+  const bool bare = shape.rank() == 0 || (count == 1 && lexer_.Peek() != '{');
+  return bare ? ParseElement(literal, 0) : ParseArrayLevel(0, literal, &next);
 }
 
 bool Parser::ParseArrayLevel(int64_t level, Literal* literal, int64_t* next) {
@@ -182,7 +184,7 @@ bool Parser::ParseFloatCode(ElementType type, uint64_t* code) {
   std::string_view unsigned_part = number.substr(number[0] == '-' ? 1 : 0);
   if (unsigned_part.starts_with("nan")) return ParseNan(type, number, position, code);
   if (unsigned_part == "inf") {
-    if (!format.HasInfinity()) return Fail(position, StrCat(Name(type), " has no infinity"));
+    // A type without infinity has what a conversion makes of it: its NaN, or its largest number.
     *code = EncodeFloat(format, number[0] == '-' ? -HUGE_VAL : HUGE_VAL);
     return true;
   }

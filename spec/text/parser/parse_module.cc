@@ -2,10 +2,44 @@
 // chapters 1.2, 1.3, 3.12.
 #include <algorithm>
 
+#include "spec/base/nearest_word.h"
 #include "spec/base/strings.h"
 #include "spec/text/parser/parser.h"
 
 namespace assay::text_internal {
+namespace {
+
+// Header attributes that are kept as written: shardings' propagation, maps for frontends,
+// provenance under its present name and an older one.
+constexpr std::string_view kVerbatim[] = {"allow_spmd_sharding_propagation_to_parameters",
+                                          "allow_spmd_sharding_propagation_to_output",
+                                          "frontend_attributes",
+                                          "origin_recovery_table",
+                                          "original_value_recovery_table",
+                                          "debug_attributes"};
+
+bool IsKeptVerbatim(std::string_view name) {
+  return std::find(std::begin(kVerbatim), std::end(kVerbatim), name) != std::end(kVerbatim);
+}
+
+// A wrong word changes nothing silently: what stands behind it would be lost with it.
+std::string LegalHeaderWords(std::string_view name) {
+  std::vector<std::string> words = {"is_scheduled",
+                                    "alias_passthrough_params",
+                                    "replica_count",
+                                    "num_partitions",
+                                    "input_output_alias",
+                                    "buffer_donor",
+                                    "entry_computation_layout"};
+  words.insert(words.end(), std::begin(kVerbatim), std::end(kVerbatim));
+  const std::string meant = DidYouMean(name, words);
+  if (!meant.empty()) return meant;
+  std::string list = "; a header has ";
+  for (size_t i = 0; i < words.size(); ++i) StrAppend(&list, i == 0 ? "" : ", ", words[i]);
+  return list;
+}
+
+}  // namespace
 
 std::unique_ptr<Module> Parser::ParseModule() {
   module_ = std::make_unique<Module>("module");
@@ -70,7 +104,9 @@ bool Parser::ParseHeaderAttribute(std::vector<std::string_view>* seen) {
   if (name == "input_output_alias") return ParseInputOutputAlias();
   if (name == "buffer_donor") return ParseBufferDonors();
   if (name == "entry_computation_layout") return ParseEntryLayout();
-  // Known but opaque here (shardings, provenance), or of a newer XLA: kept as written.
+  if (!IsKeptVerbatim(name)) {
+    return Fail(position, StrCat("a module has no attribute ", name, LegalHeaderWords(name)));
+  }
   std::string value;
   if (!ParseVerbatimValue(/*blank_continues=*/false, &value)) return false;
   config.verbatim.emplace_back(std::string(name), std::move(value));

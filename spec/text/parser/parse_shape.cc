@@ -7,10 +7,12 @@ namespace assay::text_internal {
 bool Parser::StartsShape() {
   if (lexer_.Peek() == '(') return true;
   std::string_view word = lexer_.PeekWord();
+  if (word.empty()) return false;
   size_t behind = lexer_.position() + word.size();
+  // Some printers put a blank behind the type, but no name has a '[' behind it.
+  while (behind < lexer_.text().size() && lexer_.text()[behind] == ' ') ++behind;
   char next = behind < lexer_.text().size() ? lexer_.text()[behind] : '\0';
-  if (word == "b") return next == '(';
-  return next == '[' && !word.empty();
+  return next == (word == "b" ? '(' : '[');
 }
 
 bool Parser::ParseShape(Shape* shape) {

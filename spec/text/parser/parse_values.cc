@@ -126,6 +126,8 @@ bool Parser::ParseFloatAttribute(double* value) {
 bool Parser::ParseWordValue(Attr attr, int64_t* value) {
   size_t position = lexer_.Skip();
   std::string_view word = lexer_.Word();
+  // Printed for messages that do not say, which are of the original version.
+  if (attr == Attr::kApiVersion && word == "API_VERSION_UNSPECIFIED") word = "API_VERSION_ORIGINAL";
   std::optional<int64_t> index = WordIndex(attr, word);
   if (!index.has_value()) {
     std::string words;
