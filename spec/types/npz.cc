@@ -20,7 +20,8 @@ struct NumpyType {
   ElementType type;
 };
 // The first row of a type is the one written. 'V' is what numpy makes of types that it does not
-// know, such as bfloat16.
+// know, such as bfloat16, 8-bit floats and 4-bit integers, but for f8e5m2, which has 'f1'. What the
+// bytes mean is for the type of the parameter to say.
 constexpr std::array kNumpyTypes = {
     NumpyType{"|b1", ElementType::kPred}, NumpyType{"|i1", ElementType::kS8},
     NumpyType{"<i2", ElementType::kS16},  NumpyType{"<i4", ElementType::kS32},
@@ -30,7 +31,8 @@ constexpr std::array kNumpyTypes = {
     NumpyType{"<f4", ElementType::kF32},  NumpyType{"<f8", ElementType::kF64},
     NumpyType{"<c8", ElementType::kC64},  NumpyType{"<c16", ElementType::kC128},
     NumpyType{"|V1", ElementType::kU8},   NumpyType{"|V2", ElementType::kU16},
-    NumpyType{"<V2", ElementType::kU16},
+    NumpyType{"<V2", ElementType::kU16},  NumpyType{"<V1", ElementType::kU8},
+    NumpyType{"|f1", ElementType::kU8},   NumpyType{"<f1", ElementType::kU8},
 };
 
 // The type that stands for `type` in an archive.
@@ -185,6 +187,24 @@ bool CodesFit(const Literal& array, ElementType type) {
   return true;
 }
 
+// The signed integers whose two's complement the bytes hold, with what is above their width empty
+// or a copy of the sign.
+absl::StatusOr<Literal> FromCodes(const Literal& bytes, const Shape& shape) {
+  absl::StatusOr<Literal> literal = Literal::Create(shape);
+  if (!literal.ok()) return literal;
+  const int64_t codes = int64_t{1} << BitWidth(shape.element_type());
+  for (int64_t i = 0; i < bytes.element_count(); ++i) {
+    const int64_t byte = bytes.GetInteger(i);
+    const int64_t value = byte < codes ? (byte >= codes / 2 ? byte - codes : byte) : byte - 256;
+    if (byte >= codes && value < -codes / 2) {
+      return absl::InvalidArgumentError(
+          StrCat("an array of bytes holds ", byte, ", which is no ", Name(shape.element_type())));
+    }
+    literal->SetInteger(i, value);
+  }
+  return literal;
+}
+
 }  // namespace
 
 absl::StatusOr<std::map<std::string, Literal>> ParseNpz(std::string_view bytes, int64_t byte_limit,
@@ -251,13 +271,17 @@ absl::StatusOr<Literal> AsShape(const Literal& array, const Shape& shape) {
   ElementType type = shape.element_type();
   ElementType given = array.element_type();
   bool pred_as_byte = IsPred(type) && given == ElementType::kU8;
+  // Signed integers below a byte come as their codes, too.
+  const bool as_codes =
+      given == ElementType::kU8 && IsInteger(type) && IsSigned(type) && BitWidth(type) < 8;
   bool matches = shape.IsArray() && array.shape().IsArray() &&
                  array.shape().dimensions() == shape.dimensions() &&
-                 (given == type || given == StoredType(type) || pred_as_byte);
+                 (given == type || given == StoredType(type) || pred_as_byte || as_codes);
   if (!matches) {
     return absl::InvalidArgumentError(StrCat("an array of shape ", array.shape().ToString(),
                                              " was given where ", shape.ToString(), " is needed"));
   }
+  if (as_codes) return FromCodes(array, shape);
   if (given != type && BitWidth(type) < 8 && !CodesFit(array, type)) {
     return absl::InvalidArgumentError(
         StrCat("an array of ", Name(given), " holds values that ", Name(type), " does not have"));

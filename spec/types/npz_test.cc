@@ -1,4 +1,6 @@
 // Archives written and read back, and damaged ones, which are errors.
+#include <zlib.h>
+
 #include "spec/types/npz.h"
 
 #include <gmock/gmock.h>
@@ -106,6 +108,46 @@ TEST(Npz, DeflatedFortranOrder) {
   const Literal& a = arrays->at("a");
   EXPECT_EQ(a.shape().ToString(), "s16[2,3]");
   EXPECT_EQ(a.ToString(), "{ { 1, 2, 3 }, { 4, 5, 6 } }");
+}
+
+// numpy has no names for 8-bit floats and integers below a byte: it writes their bytes as '<V1', or
+// as '<f1', and the type that is wanted says what they are.
+TEST(Npz, BytesOfTypesThatNumpyDoesNotKnow) {
+  const Literal array = Counting(ElementType::kU8, {3});
+  const std::string path = TemporaryPath("bytes.npz");
+  ASSERT_TRUE(WriteNpz(path, {{"a", &array}}).ok());
+  const std::string written = FileBytes(path);
+  for (std::string_view descr : {"<V1", "|V1", "<f1", "|f1"}) {
+    SCOPED_TRACE(descr);
+    std::string bytes = written;
+    // The check sum is of the content: the array is taken from the archive's own bytes.
+    const size_t at = bytes.find("|u1");
+    ASSERT_NE(at, std::string::npos);
+    bytes.replace(at, 3, descr);
+    const size_t start = bytes.find("\x93NUMPY");
+    const size_t length = bytes.find("PK\x01\x02") - start;
+    const uint32_t sum =
+        static_cast<uint32_t>(crc32(0, reinterpret_cast<const unsigned char*>(bytes.data()) + start,
+                                    static_cast<unsigned>(length)));
+    const size_t directory = bytes.find("PK\x01\x02");
+    for (size_t i = 0; i < 4; ++i)
+      bytes[14 + i] = bytes[directory + 16 + i] = static_cast<char>(sum >> (8 * i) & 0xFF);
+    const auto read = ParseNpz(bytes);
+    ASSERT_TRUE(read.ok()) << read.status();
+    for (ElementType type : {ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kF8E8M0FNU})
+      EXPECT_TRUE(AsShape(read->at("a"), Shape::Array(type, {3})).ok());
+  }
+}
+
+TEST(Npz, SignedIntegersBelowAByteComeAsCodes) {
+  Literal codes(Shape::Array(ElementType::kU8, {4}));
+  const int64_t given[] = {0x0F, 0x07, 0xF8, 0x08}, wanted[] = {-1, 7, -8, -8};
+  for (int64_t i = 0; i < 4; ++i) codes.SetInteger(i, given[i]);
+  const auto read = AsShape(codes, Shape::Array(ElementType::kS4, {4}));
+  ASSERT_TRUE(read.ok()) << read.status();
+  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(read->GetInteger(i), wanted[i]);
+  codes.SetInteger(0, 0x10);
+  EXPECT_FALSE(AsShape(codes, Shape::Array(ElementType::kS4, {4})).ok());
 }
 
 // Every cut and every flipped byte is an error or an archive, never a crash.
