@@ -57,7 +57,8 @@ std::string HasNoTinyFloats(const Instruction& instruction) {
 }
 
 std::string GivesWholeWords(const Instruction& instruction) {
-  const ElementType bits = instruction.shape().elements()[1].element_type();
+  const Shape& shape = instruction.shape();
+  const ElementType bits = (shape.IsArray() ? shape : shape.elements()[1]).element_type();
   return BitWidth(bits) < 8 && IsSigned(bits) ? StrCat("random bits of ", Name(bits)) : "";
 }
 

@@ -20,6 +20,7 @@
 #include "optimized/passes/expanders/batch_norm_expander.h"
 #include "optimized/passes/expanders/convolution_canonicalization.h"
 #include "optimized/passes/expanders/dynamic_index_splitter.h"
+#include "optimized/passes/expanders/form_expander.h"
 #include "optimized/passes/expanders/ragged_dot_expander.h"
 #include "optimized/passes/expanders/rng_expander.h"
 #include "optimized/passes/expanders/scaled_dot_expander.h"
@@ -87,6 +88,8 @@ constexpr PassInfo kPasses[] = {
      Make<DomainVerifier>},
     {"dynamic-index-splitter", RunsIn::kPipeline, "index vectors become scalars",
      Make<DynamicIndexSplitter>},
+    {"form-expander", RunsIn::kCompiler, "rare forms of ops become the usual ones",
+     Make<FormExpander>},
     {"fusion-to-call", RunsIn::kCompiler, "fusions that no kernel can make become calls",
      Make<FusionToCall>},
     {"horizontal-fusion", RunsIn::kOnRequest,

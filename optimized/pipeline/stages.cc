@@ -12,6 +12,7 @@ constexpr PipelineStep kSteps[] = {
     {"collective-numbering", kLegalize},
     {"async-expander", kLegalize},
     {"dynamic-index-splitter", kLegalize},
+    {"form-expander", kLegalize},
     {"batch-norm-expander", kLegalize},
     {"ragged-dot-expander", kLegalize},
     {"scaled-dot-expander", kLegalize},

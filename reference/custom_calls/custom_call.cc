@@ -21,10 +21,13 @@ const std::string& Target(const OpContext& op) {
   return op.instruction.attributes().String(Attr::kCustomCallTarget);
 }
 
-// Annotations that say something about device, sharding or layout and have the value of the
-// operand.
+// Annotations that say something about device, sharding, layout or the buffer to keep and have the
+// value of the operand; that of a buffer is the array in it.
+const Shape& InBuffer(const Shape& shape) { return shape.IsBuffer() ? shape.elements()[0] : shape; }
+
 absl::StatusOr<Value> GiveFirstOperand(Interpreter&, const OpContext& op) {
-  if (op.operands.size() != 1 || !Compatible(op.instruction.operand(0)->shape(), op.shape)) {
+  if (op.operands.size() != 1 ||
+      !Compatible(InBuffer(op.instruction.operand(0)->shape()), InBuffer(op.shape))) {
     return MakeError(ErrorClass::kUnsupported,
                      StrCat(op.instruction.name(), ": ", Target(op),
                             " is the identity only on one operand of the result's shape"));
@@ -69,6 +72,8 @@ constexpr PlainTarget kPlainTargets[] = {
     {"MoveToHost", GiveFirstOperand},
     {"MoveToDevice", GiveFirstOperand},
     {"annotate_device_placement", GiveFirstOperand},
+    {"Pin", GiveFirstOperand},
+    {"Unpin", GiveFirstOperand},
     {"xla.sdy.FuncResultSharding", GiveFirstOperand},
     {"TopK", ApplyTopK},
 };

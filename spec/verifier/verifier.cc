@@ -43,6 +43,13 @@ std::vector<VerifyError> FindErrors(const Module& module, const VerifyOptions& o
   return errors.Take();
 }
 
+std::vector<VerifyError> FindWarnings(const Module& module, const VerifyOptions& options) {
+  if (!FindErrors(module, options).empty()) return {};
+  verifier::Errors warnings(options.max_errors);
+  verifier::CheckInfeedOrder(module, warnings);
+  return warnings.Take();
+}
+
 absl::Status Verify(const Module& module, const VerifyOptions& options) {
   const std::vector<VerifyError> errors = FindErrors(module, options);
   if (errors.empty()) return absl::OkStatus();

@@ -32,6 +32,10 @@ absl::Status Verify(const Module& module, const VerifyOptions& options = {});
 // The violated constraints as data, for callers that know where in a text the instructions stand.
 std::vector<VerifyError> FindErrors(const Module& module, const VerifyOptions& options = {});
 
+// What is valid and yet no program says on purpose: infeeds that nothing orders, whose data a
+// compiler may give to either. Empty for a module with errors.
+std::vector<VerifyError> FindWarnings(const Module& module, const VerifyOptions& options = {});
+
 // Names of the undefined ops and uncomputed element types that keep a module from being evaluated,
 // sorted; empty: it can be.
 std::vector<std::string> Unsupported(const Module& module);

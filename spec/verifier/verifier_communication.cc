@@ -127,7 +127,8 @@ void CheckPairs(const Instruction& instruction, Errors& errors) {
   }
 }
 
-// A channel has one send and one recv, of one shape.
+// A computation has one send and one recv of a channel, and all of a channel move one shape: a loop
+// that is entered with a transfer under way has one before it and one inside.
 void CheckChannels(const Module& module, Errors& errors) {
   std::map<int64_t, std::pair<const Instruction*, const Instruction*>> channels;
   ForEachInstruction(module, [&](const Instruction& instruction) {
@@ -137,56 +138,24 @@ void CheckChannels(const Module& module, Errors& errors) {
     const int64_t id = instruction.attributes().Integer(Attr::kChannelId);
     auto& [send, recv] = channels[id];
     const Instruction*& end = sends ? send : recv;
-    if (end != nullptr) {
+    if (end == nullptr) {
+      end = &instruction;
+    } else if (end->parent() == instruction.parent()) {
       errors.AddAt(instruction, "channel ", id, " already has the ", sends ? "send " : "recv ",
                    end->name());
+    } else if (!Compatible(end->shape(), instruction.shape()) ||
+               end->attributes().Flag(Attr::kIsHostTransfer) !=
+                   instruction.attributes().Flag(Attr::kIsHostTransfer)) {
+      errors.AddAt(instruction, "channel ", id, " already has the ", sends ? "send " : "recv ",
+                   end->name(), " of ", end->shape().ToString(),
+                   "; all of a channel agree in shape and in is_host_transfer");
     }
-    end = &instruction;
     if (send == nullptr || recv == nullptr || recv->shape().elements().empty()) return;
     const Shape &sent = send->operand(0)->shape(), &received = recv->shape().elements()[0];
     if (Compatible(sent, received)) return;
     errors.AddAt(instruction, "channel ", id, ": ", send->name(), " sends ", sent.ToString(), ", ",
                  recv->name(), " receives ", received.ToString());
   });
-}
-
-// ---- Infeeds follow each other by data, tokens or control dependencies, also through the
-// computations that hold them. A schedule is an order, too.
-
-void CheckInfeedOrder(const Module& module, Errors& errors) {
-  if (module.config().is_scheduled) return;
-  bool any = false;
-  ForEachInstruction(module, [&](const Instruction& instruction) {
-    any = any || instruction.opcode() == Opcode::kInfeed;
-  });
-  if (!any) return;
-  absl::flat_hash_map<const Computation*, bool> feeds;
-  for (const Computation* computation : module.ComputationPostOrder()) {
-    // The number of the last infeed that an instruction comes after, itself included; 0: none.
-    absl::flat_hash_map<const Instruction*, int64_t> after;
-    const Instruction* last = nullptr;
-    int64_t count = 0;
-    for (const Instruction* instruction : computation->PostOrder()) {
-      int64_t latest = 0;
-      for (const Instruction* operand : instruction->operands())
-        latest = std::max(latest, after[operand]);
-      for (const Instruction* predecessor : instruction->control_predecessors())
-        latest = std::max(latest, after[predecessor]);
-      const bool is_feed = instruction->opcode() == Opcode::kInfeed ||
-                           std::any_of(instruction->callees().begin(), instruction->callees().end(),
-                                       [&](const Computation* callee) { return feeds[callee]; });
-      if (is_feed) {
-        if (latest != count) {
-          errors.AddAt(*instruction, "nothing orders it after the infeed of ", last->name(),
-                       "; connect them by a token or data");
-        }
-        latest = ++count;
-        last = instruction;
-      }
-      after[instruction] = latest;
-    }
-    feeds[computation] = count > 0;
-  }
 }
 
 // ---- Shardings against shapes.
@@ -242,7 +211,46 @@ void CheckCommunication(const Module& module, Errors& errors) {
   });
   CheckConstrainedLayouts(module, errors);
   CheckChannels(module, errors);
-  CheckInfeedOrder(module, errors);
+}
+
+// ---- Infeeds follow each other by data, tokens or control dependencies, also through the
+// computations that hold them. A schedule is an order, too.
+
+void CheckInfeedOrder(const Module& module, Errors& warnings) {
+  if (module.config().is_scheduled) return;
+  bool any = false;
+  ForEachInstruction(module, [&](const Instruction& instruction) {
+    any = any || instruction.opcode() == Opcode::kInfeed;
+  });
+  if (!any) return;
+  absl::flat_hash_map<const Computation*, bool> feeds;
+  for (const Computation* computation : module.ComputationPostOrder()) {
+    // The number of the last infeed that an instruction comes after, itself included; 0: none.
+    absl::flat_hash_map<const Instruction*, int64_t> after;
+    const Instruction* last = nullptr;
+    int64_t count = 0;
+    for (const Instruction* instruction : computation->PostOrder()) {
+      int64_t latest = 0;
+      for (const Instruction* operand : instruction->operands())
+        latest = std::max(latest, after[operand]);
+      for (const Instruction* predecessor : instruction->control_predecessors())
+        latest = std::max(latest, after[predecessor]);
+      const bool is_feed = instruction->opcode() == Opcode::kInfeed ||
+                           std::any_of(instruction->callees().begin(), instruction->callees().end(),
+                                       [&](const Computation* callee) { return feeds[callee]; });
+      if (is_feed) {
+        if (latest != count) {
+          warnings.AddAt(
+              *instruction, "nothing orders it after the infeed of ", last->name(),
+              "; connect them by a token or data, or either may take the data of the other");
+        }
+        latest = ++count;
+        last = instruction;
+      }
+      after[instruction] = latest;
+    }
+    feeds[computation] = count > 0;
+  }
 }
 
 }  // namespace assay::verifier

@@ -95,7 +95,9 @@ void CheckAttributes(const Instruction& instruction, const OpInfo& info, Errors&
 void CheckConstant(const Instruction& constant, const VerifyOptions& options, Errors& errors) {
   const Literal* literal = constant.literal();
   if (literal == nullptr) {
-    errors.AddAt(constant, "the value is elided ({...}); print the module with large constants");
+    errors.AddAt(constant,
+                 "the value is elided ({...}); print the module with large constants, or draw it: "
+                 "assay check and assay run take --draw-elided");
   } else if (!Compatible(literal->shape(), constant.shape())) {
     errors.AddAt(constant, "the literal is ", literal->shape().ToString(), ", the constant ",
                  constant.shape().ToString());
@@ -140,6 +142,11 @@ void CheckComposite(const Instruction& call, Errors& errors) {
     errors.AddAt(call, "composite.version \"", *version, "\" is not a non-negative integer");
 }
 
+// True where a buffer and the array in it meet, which is what pinning an array is.
+bool IsBufferOf(const Shape& a, const Shape& b) {
+  return a.IsBuffer() && Compatible(a.elements()[0], b);
+}
+
 // output_to_operand_aliasing of fusions and custom calls.
 void CheckOutputAliasing(const Instruction& instruction, Errors& errors) {
   const AttrValue* value = instruction.attributes().Find(Attr::kOutputToOperandAliasing);
@@ -158,7 +165,8 @@ void CheckOutputAliasing(const Instruction& instruction, Errors& errors) {
     }
     const Shape* operand =
         SubShape(instruction.operand(alias.operand)->shape(), alias.operand_index);
-    if (operand == nullptr || !Compatible(*operand, *output)) {
+    if (operand == nullptr || !(Compatible(*operand, *output) || IsBufferOf(*operand, *output) ||
+                                IsBufferOf(*output, *operand))) {
       errors.AddAt(instruction, "output_to_operand_aliasing: output ",
                    IndexText(alias.output_index), " is ", output->ToString(), ", operand ",
                    alias.operand, " at ", IndexText(alias.operand_index), " is ",
@@ -256,10 +264,13 @@ void CheckCallees(const Instruction& instruction, const OpInfo& info, const Side
                   Errors& errors) {
   const bool is_async = info.opcode == Opcode::kAsyncStart || info.opcode == Opcode::kCustomCall;
   for (const Computation* callee : instruction.callees()) {
-    if (!is_async && callee->execution_thread() != instruction.parent()->execution_thread()) {
+    // A computation that names no thread runs on that of its caller, as the callees of what an
+    // async op wraps do.
+    const std::string& thread = callee->execution_thread();
+    const bool inherits = thread.empty() || thread == "main";
+    if (!is_async && !inherits && thread != instruction.parent()->execution_thread()) {
       errors.AddAt(instruction, "calls computation ", callee->name(), " of execution thread \"",
-                   callee->execution_thread(), "\" from thread \"",
-                   instruction.parent()->execution_thread(), "\"");
+                   thread, "\" from thread \"", instruction.parent()->execution_thread(), "\"");
     }
     if (AppliesPerElement(info) && effects.In(callee)) {
       errors.AddAt(instruction, info.name, ": computation ", callee->name(), " has side effects");

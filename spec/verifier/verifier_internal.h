@@ -68,8 +68,12 @@ void CheckInstructions(const Module& module, const VerifyOptions& options, Error
 // Header: entry layout, alias table, donors, replica and partition counts, schedule.
 void CheckHeader(const Module& module, Errors& errors);
 
-// Groups of devices, channels, starts and dones, the order of infeeds, shardings.
+// Groups of devices, channels, starts and dones, shardings.
 void CheckCommunication(const Module& module, Errors& errors);
+
+// Infeeds follow each other by data, tokens or control dependencies. XLA takes others, too, in the
+// order of its schedule: warnings.
+void CheckInfeedOrder(const Module& module, Errors& warnings);
 
 // The part of `shape` at a tuple index; nullptr if there is none.
 const Shape* SubShape(const Shape& shape, absl::Span<const int64_t> index);

@@ -160,13 +160,17 @@ ProductSums SumsOfConvolution(const OpContext& op) {
   return op.analysis.sample != nullptr ? sums.Only(*op.analysis.sample) : sums;
 }
 
+absl::Status EvaluateConvolutionSums(const OpContext& op, Literal& sums) {
+  return EvaluateProductSums(op, SumsOfConvolution(op), sums);
+}
+
 absl::Status EvaluateConvolution(const OpContext& op, Literal& result) {
   if (!IsPlainConvolution(op.instruction.attributes())) {
     return MakeError(ErrorClass::kUnsupported,
                      StrCat(op.instruction.name(),
                             ": the oracle does not evaluate backward or sparse convolutions"));
   }
-  return EvaluateProductSums(op, SumsOfConvolution(op), result);
+  return EvaluateInTypes(op, EvaluateConvolutionSums, result);
 }
 
 bool MayBeInfiniteOrNan(const Array& array, int64_t i) {
@@ -258,10 +262,14 @@ class SpecialsOverHoles {
   std::vector<Special> specials_;
 };
 
-absl::Status BoundConvolution(const OpContext& op, Array& result) {
-  BoundProductSums(op, SumsOfConvolution(op), result);
-  SpecialsOverHoles(op).Bound(result);
+absl::Status BoundConvolutionSums(const OpContext& op, Array& sums) {
+  BoundProductSums(op, SumsOfConvolution(op), sums);
+  SpecialsOverHoles(op).Bound(sums);
   return absl::OkStatus();
+}
+
+absl::Status BoundConvolution(const OpContext& op, Array& result) {
+  return BoundInTypes(op, EvaluateConvolutionSums, BoundConvolutionSums, result);
 }
 
 // Number of products, those with padding and holes included, which are tried too.

@@ -64,8 +64,17 @@ ProductSums SumsOfDot(const OpContext& op) {
   return op.analysis.sample != nullptr ? sums.Only(*op.analysis.sample) : sums;
 }
 
+absl::Status EvaluateDotSums(const OpContext& op, Literal& sums) {
+  return EvaluateProductSums(op, SumsOfDot(op), sums);
+}
+
+absl::Status BoundDotSums(const OpContext& op, Array& sums) {
+  BoundProductSums(op, SumsOfDot(op), sums);
+  return absl::OkStatus();
+}
+
 absl::Status EvaluateDot(const OpContext& op, Literal& result) {
-  return EvaluateProductSums(op, SumsOfDot(op), result);
+  return EvaluateInTypes(op, EvaluateDotSums, result);
 }
 
 // A dot over one term is a product, and may join the constants of products (constant-chains).
@@ -90,7 +99,7 @@ void WidenChainOfConstants(const OpContext& op, Array& result) {
 }
 
 absl::Status BoundDot(const OpContext& op, Array& result) {
-  BoundProductSums(op, SumsOfDot(op), result);
+  ASSAY_RETURN_IF_ERROR(BoundInTypes(op, EvaluateDotSums, BoundDotSums, result));
   if (IsFloat(op.type())) WidenChainOfConstants(op, result);
   return absl::OkStatus();
 }
@@ -238,19 +247,27 @@ class RaggedDot {
   Lines lines_;
 };
 
-absl::Status EvaluateRaggedDot(const OpContext& op, Literal& result) {
+absl::Status EvaluateRaggedSums(const OpContext& op, Literal& sums) {
   RaggedDot dot(op);
-  return EvaluateProductSums(op, dot.Sums(), result);
+  return EvaluateProductSums(op, dot.Sums(), sums);
+}
+
+absl::Status BoundRaggedSums(const OpContext& op, Array& sums) {
+  RaggedDot dot(op);
+  if (dot.ReadsSizes() && !op.array(2).Certain()) {
+    MakeUndecided(sums);
+  } else {
+    BoundProductSums(op, dot.Sums(), sums);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EvaluateRaggedDot(const OpContext& op, Literal& result) {
+  return EvaluateInTypes(op, EvaluateRaggedSums, result);
 }
 
 absl::Status BoundRaggedDot(const OpContext& op, Array& result) {
-  RaggedDot dot(op);
-  if (dot.ReadsSizes() && !op.array(2).Certain()) {
-    MakeUndecided(result);
-  } else {
-    BoundProductSums(op, dot.Sums(), result);
-  }
-  return absl::OkStatus();
+  return BoundInTypes(op, EvaluateRaggedSums, BoundRaggedSums, result);
 }
 
 // ---- scaled-dot: a dot whose operands are multiplied by a factor per block first.

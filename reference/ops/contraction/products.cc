@@ -2,9 +2,13 @@
 #include "reference/ops/contraction/products.h"
 
 #include "reference/bounds/choices/legal_choices.h"
+#include "reference/interpreter/widening.h"
 #include "reference/scalar/arithmetic.h"
 #include "reference/scalar/double_double.h"
 #include "reference/values/complex_types.h"
+#include "reference/values/narrow_types.h"
+#include "spec/base/status_macros.h"
+#include "spec/ops/factor_type.h"
 
 namespace assay::reference {
 namespace {
@@ -135,6 +139,69 @@ void SumUpComplex(const OpContext& op, const ProductSums& sums, Literal& result)
       });
 }
 
+// The op with its operands and its sums in the types of spec/ops/factor_type.h.
+class SumsInTypes {
+ public:
+  SumsInTypes(const OpContext& op, bool bounding)
+      : op_(op),
+        bounding_(bounding),
+        result_(op.instruction.shape().element_type()),
+        sum_(SumType(TypeOf(0), TypeOf(1), result_)),
+        shape_(ConvertsResult() ? Shape::Array(ComputedType(sum_), op.shape.dimensions())
+                                : op.shape) {}
+
+  bool IsMixed() const {
+    return ConvertsResult() || FactorOf(0) != TypeOf(0) || FactorOf(1) != TypeOf(1);
+  }
+  bool ConvertsResult() const { return sum_ != result_; }
+
+  absl::Status ConvertFactors() {
+    for (size_t k = 0; k < op_.operands.size(); ++k) {
+      const auto side = static_cast<int64_t>(k);
+      if (k > 1 || FactorOf(side) == TypeOf(side)) {
+        factors_.push_back(*op_.operands[k]);
+        continue;
+      }
+      ASSAY_ASSIGN_OR_RETURN(Array factor,
+                             ConvertArray(op_, op_.array(side), FactorOf(side), bounding_));
+      ASSAY_ASSIGN_OR_RETURN(factor, InComputedType(std::move(factor)));
+      factors_.push_back({std::make_shared<const Array>(std::move(factor)), {}});
+    }
+    for (const Value& factor : factors_) operands_.push_back(&factor);
+    return absl::OkStatus();
+  }
+  OpContext Context() const {
+    return {op_.instruction, shape_, operands_, op_.clauses, op_.analysis, op_.licensed, op_.lanes};
+  }
+  // The sums in the type of the context, which stands for the instruction's.
+  absl::StatusOr<Array> Result(Array sums) const {
+    for (ElementType type : {sum_, result_, op_.type()}) {
+      if (sums.literal.element_type() == type) continue;
+      ASSAY_ASSIGN_OR_RETURN(Array next, ConvertArray(op_, sums, type, bounding_));
+      sums = std::move(next);
+    }
+    return sums;
+  }
+
+ private:
+  ElementType TypeOf(int64_t side) const { return op_.literal(side).element_type(); }
+  ElementType FactorOf(int64_t side) const {
+    return FactorType(TypeOf(side), TypeOf(1 - side), result_);
+  }
+  absl::StatusOr<Array> InComputedType(Array array) const {
+    const ElementType type = ComputedType(array.literal.element_type());
+    if (type == array.literal.element_type()) return array;
+    return ConvertArray(op_, array, type, bounding_);
+  }
+
+  const OpContext& op_;
+  bool bounding_;
+  ElementType result_, sum_;  // of the instruction, where the context has a wider one
+  Shape shape_;
+  std::vector<Value> factors_;
+  std::vector<const Value*> operands_;
+};
+
 }  // namespace
 
 absl::Status EvaluateProductSums(const OpContext& op, const ProductSums& sums, Literal& result) {
@@ -150,6 +217,31 @@ absl::Status EvaluateProductSums(const OpContext& op, const ProductSums& sums, L
                       SumUpAs<typename decltype(tag)::type>(op, sums, result);
                     });
   return done ? absl::OkStatus() : UnsupportedType(op, op.type());
+}
+
+absl::Status EvaluateInTypes(const OpContext& op, EvaluateSumsFn evaluate, Literal& result) {
+  SumsInTypes sums(op, /*bounding=*/false);
+  if (!sums.IsMixed()) return evaluate(op, result);
+  ASSAY_RETURN_IF_ERROR(sums.ConvertFactors());
+  if (!sums.ConvertsResult()) return evaluate(sums.Context(), result);
+  Array made{Literal(sums.Context().shape)};
+  ASSAY_RETURN_IF_ERROR(evaluate(sums.Context(), made.literal));
+  ASSAY_ASSIGN_OR_RETURN(Array converted, sums.Result(std::move(made)));
+  result = std::move(converted.literal);
+  return absl::OkStatus();
+}
+
+absl::Status BoundInTypes(const OpContext& op, EvaluateSumsFn evaluate, BoundSumsFn bound,
+                          Array& result) {
+  SumsInTypes sums(op, /*bounding=*/true);
+  if (!sums.IsMixed()) return bound(op, result);
+  ASSAY_RETURN_IF_ERROR(sums.ConvertFactors());
+  if (!sums.ConvertsResult()) return bound(sums.Context(), result);
+  Array made{Literal(sums.Context().shape)};
+  ASSAY_RETURN_IF_ERROR(evaluate(sums.Context(), made.literal));
+  ASSAY_RETURN_IF_ERROR(bound(sums.Context(), made));
+  ASSAY_ASSIGN_OR_RETURN(result, sums.Result(std::move(made)));
+  return absl::OkStatus();
 }
 
 }  // namespace assay::reference

@@ -11,4 +11,12 @@ namespace assay::reference {
 // rounded once for floats. unsupported: element types of operands or result that have no meaning.
 absl::Status EvaluateProductSums(const OpContext& op, const ProductSums& sums, Literal& result);
 
+// Evaluates or bounds the op by `evaluate` and `bound`, on factors and for sums of the types that
+// it has them in (spec/ops/factor_type.h): most often those of the op itself.
+using EvaluateSumsFn = absl::Status (*)(const OpContext& op, Literal& sums);
+using BoundSumsFn = absl::Status (*)(const OpContext& op, Array& sums);
+absl::Status EvaluateInTypes(const OpContext& op, EvaluateSumsFn evaluate, Literal& result);
+absl::Status BoundInTypes(const OpContext& op, EvaluateSumsFn evaluate, BoundSumsFn bound,
+                          Array& result);
+
 }  // namespace assay::reference

@@ -7,6 +7,7 @@
 
 #include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/components.h"
+#include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/values/lines.h"
 #include "spec/base/strings.h"
@@ -406,15 +407,72 @@ bool DispatchComponent(ElementType type, F f) {
   return true;
 }
 
+// The operand's dimensions, the transformed ones of the lengths that are asked for.
+DimVector TransformedSizes(const OpContext& op) {
+  const absl::Span<const int64_t> lengths = op.instruction.attributes().Integers(Attr::kFftLength);
+  const absl::Span<const int64_t> given = op.literal(0).shape().dimensions();
+  DimVector sizes(given.begin(), given.end());
+  std::copy(lengths.begin(), lengths.end(), sizes.end() - static_cast<int64_t>(lengths.size()));
+  return sizes;
+}
+
+// A complex transform whose lengths are not the operand's sizes.
+bool IsResized(const OpContext& op) {
+  return IsComplex(op.type()) && IsComplex(op.literal(0).element_type()) &&
+         absl::MakeConstSpan(TransformedSizes(op)) != op.literal(0).shape().dimensions();
+}
+
+// `array` cut to `sizes`, or padded with zeros, behind its last elements.
+Array Resized(const Array& array, const DimVector& sizes) {
+  Array result{Literal(Shape::Array(array.literal.element_type(), sizes))};
+  const Shape& from = array.literal.shape();
+  const DimVector strides = RowMajorStrides(from.dimensions());
+  DimVector index(sizes.size(), 0);
+  for (int64_t i = 0; i < result.literal.element_count(); ++i) {
+    bool inside = true;
+    for (size_t d = 0; d < index.size(); ++d)
+      inside = inside && index[d] < from.dimension(static_cast<int64_t>(d));
+    if (inside) CopyElements(array, LinearIndex(strides, index), result, i, 1);
+    NextIndex(sizes, absl::MakeSpan(index));
+  }
+  return result;
+}
+
+// Calls `f` with a transform of fitting sizes that the op is, between an operand and a result that
+// are resized.
+template <typename F>
+Array TransformResized(const OpContext& op, F f) {
+  const DimVector sizes = TransformedSizes(op);
+  const Value operand{std::make_shared<const Array>(Resized(op.array(0), sizes)), {}};
+  const Value* operands[] = {&operand};
+  const Shape shape = Shape::Array(op.type(), sizes);
+  const OpContext fitting{op.instruction, shape, operands, op.clauses, op.analysis, op.licensed};
+  Array result{Literal(shape)};
+  f(fitting, result);
+  const absl::Span<const int64_t> back = op.shape.dimensions();
+  return Resized(result, DimVector(back.begin(), back.end()));
+}
+
 absl::Status EvaluateFft(const OpContext& op, Literal& result) {
-  const bool done = DispatchComponent(
-      op.type(), [&](auto tag) { TransformAll<typename decltype(tag)::type>(op, result); });
+  const bool done = DispatchComponent(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (!IsResized(op)) return TransformAll<T>(op, result);
+    result = TransformResized(op, [](const OpContext& fitting, Array& transformed) {
+               TransformAll<T>(fitting, transformed.literal);
+             }).literal;
+  });
   return done ? absl::OkStatus() : UnsupportedType(op, op.type());
 }
 
 absl::Status BoundFft(const OpContext& op, Array& result) {
-  DispatchComponent(op.type(),
-                    [&](auto tag) { BoundAll<typename decltype(tag)::type>(op, result); });
+  DispatchComponent(op.type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (!IsResized(op)) return BoundAll<T>(op, result);
+    result = TransformResized(op, [](const OpContext& fitting, Array& transformed) {
+      TransformAll<T>(fitting, transformed.literal);
+      BoundAll<T>(fitting, transformed);
+    });
+  });
   return absl::OkStatus();
 }
 
@@ -424,6 +482,13 @@ int64_t FftCost(const OpContext& op) {
   double factors = 1;
   double elements =
       static_cast<double>(op.count()) + static_cast<double>(op.literal(0).element_count());
+  if (IsResized(op)) {
+    double transformed = 1;
+    for (int64_t size : TransformedSizes(op)) transformed *= static_cast<double>(size);
+    // Far more than is ever transformed, and too long to factor.
+    if (transformed > 1e12) return std::numeric_limits<int64_t>::max();
+    elements += transformed;
+  }
   for (int64_t length : op.instruction.attributes().Integers(Attr::kFftLength)) {
     int64_t rest = length;
     for (int64_t p = 2; p * p <= rest; ++p)

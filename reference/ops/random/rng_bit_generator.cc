@@ -86,13 +86,15 @@ void PhiloxWords(State& state, Literal& bits) {
 }
 
 absl::StatusOr<Value> ApplyRngBitGenerator(Interpreter& interpreter, const OpContext& op) {
-  const Shape& shape = op.shape.elements()[1];
+  // The next state may be left out of the result.
+  const bool alone = op.shape.IsArray();
+  const Shape& shape = alone ? op.shape : op.shape.elements()[1];
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(shape.ElementCount()));
   ASSAY_RETURN_IF_ERROR(interpreter.memory().Check(shape.ByteSize()));
   const Array& initial = op.array(0);
   State state;
   for (uint64_t word : initial.literal.data<uint64_t>()) state.words.push_back(word);
-  Array bits{Literal(shape)}, next{Literal(op.shape.elements()[0])};
+  Array bits{Literal(shape)}, next{Literal(initial.literal.shape())};
   const auto algorithm = op.instruction.attributes().Word<RngAlgorithm>(Attr::kRngAlgorithm);
   if (algorithm == RngAlgorithm::kThreeFry) {
     ThreeFryWords(state, bits.literal);
@@ -104,6 +106,7 @@ absl::StatusOr<Value> ApplyRngBitGenerator(Interpreter& interpreter, const OpCon
     MakeUndecided(bits);
     MakeUndecided(next);
   }
+  if (alone) return MakeValue(std::move(bits), interpreter.memory());
   return Value::Tuple({MakeValue(std::move(next), interpreter.memory()),
                        MakeValue(std::move(bits), interpreter.memory())});
 }

@@ -155,27 +155,26 @@ absl::StatusOr<ElementType> ProductSumType(const OpSite& site) {
     }
   }
   const ElementType lhs = site.operands[0]->element_type(), rhs = site.operands[1]->element_type();
-  const bool one_class =
-      lhs == rhs || (IsFloat(lhs) && IsFloat(rhs)) || (IsInteger(lhs) && IsInteger(rhs));
-  if (!one_class) ASSAY_RETURN_IF_ERROR(CheckSameType(site, 0, 1));
+  if (IsComplex(lhs) != IsComplex(rhs)) ASSAY_RETURN_IF_ERROR(CheckSameType(site, 0, 1));
   const bool written = site.written != nullptr && site.written->IsArray();
   if (!written) {
-    if (lhs != rhs && IsInteger(lhs)) ASSAY_RETURN_IF_ERROR(CheckSameType(site, 0, 1));
+    if (lhs != rhs && IsInteger(lhs) && IsInteger(rhs))
+      ASSAY_RETURN_IF_ERROR(CheckSameType(site, 0, 1));
     return HigherPrecision(lhs, rhs);
   }
   const ElementType result = site.written->element_type();
   if (IsComplex(result) != IsComplex(lhs)) {
-    return SiteError(site, "a result of ", Name(result), " from operands of ", Name(lhs),
-                     ": both must be complex or neither");
+    return SiteError(site, "a result of ", Name(result), " from operands of ", Name(lhs), " and ",
+                     Name(rhs), ": both must be complex or neither");
   }
-  if (IsInteger(result) && IsInteger(lhs) &&
+  if (IsInteger(result) && IsInteger(lhs) && IsInteger(rhs) &&
       BitWidth(result) < std::max(BitWidth(lhs), BitWidth(rhs))) {
     return SiteError(site, "the result type ", Name(result), " is narrower than the operands' ",
                      Name(lhs), " and ", Name(rhs));
   }
-  if (IsFloat(lhs) && !IsFloat(result)) {
-    return SiteError(site, "a result of ", Name(result), " from operands of ", Name(lhs),
-                     "; convert afterwards");
+  if (IsPred(result) && !(IsPred(lhs) && IsPred(rhs))) {
+    return SiteError(site, "a result of pred from operands of ", Name(lhs), " and ", Name(rhs),
+                     "; compare afterwards");
   }
   return result;
 }

@@ -89,6 +89,9 @@ absl::StatusOr<Shape> InferFft(const OpSite& site) {
     if (lengths[i] < 0) {
       return SiteError(site, "fft_length has the negative entry ", lengths[i]);
     }
+    // The complex transforms cut their operand to the length, or pad it with zeros, and bring the
+    // result back to the operand's size in the same way.
+    if (kind == FftKind::kFft || kind == FftKind::kIfft) continue;
     const bool half = kind == FftKind::kIrfft && i == axes - 1;
     const int64_t wanted = half ? HalfSpectrum(lengths[i]) : lengths[i];
     if (operand.dimension(d) != wanted) {

@@ -39,12 +39,13 @@ absl::StatusOr<Shape> InferRngBitGenerator(const OpSite& site) {
   }
   if (site.written == nullptr) return SiteError(site, "the result shape must be written");
   ASSAY_RETURN_IF_ERROR(CheckShape(*site.written));
+  const bool alone = site.written->IsArray();
   const bool pair = site.written->IsTuple() && site.written->elements().size() == 2;
-  if (!pair || !Compatible(site.written->elements()[0], state)) {
+  if (!alone && (!pair || !Compatible(site.written->elements()[0], state))) {
     return SiteError(site, "the result ", site.written->ToString(),
                      " is no pair of the next state, ", state.ToString(), ", and bits");
   }
-  const Shape& bits = site.written->elements()[1];
+  const Shape& bits = alone ? *site.written : site.written->elements()[1];
   if (!bits.IsArray() || !IsInteger(bits.element_type())) {
     return SiteError(site, "the bits ", bits.ToString(), " are no array of integers");
   }

@@ -14,7 +14,10 @@ absl::StatusOr<DimVector> WindowDimensions(const OpSite& site, const Shape& base
   ASSAY_RETURN_IF_ERROR(CheckListLength(site, Attr::kWindow, window.size(), base.rank()));
   DimVector dimensions;
   for (int64_t d = 0; d < base.rank(); ++d) {
-    if (window[d].reversal) return SiteError(site, "window dimension ", d, " is reversed");
+    // A reversed window has the same elements, of which a reduction takes any order, but what a
+    // selection finds first depends on it.
+    if (window[d].reversal && site.opcode != Opcode::kReduceWindow)
+      return SiteError(site, "window dimension ", d, " is reversed");
     ASSAY_ASSIGN_OR_RETURN(int64_t count, WindowCount(site, d, window[d], base.dimension(d)));
     dimensions.push_back(count);
   }
