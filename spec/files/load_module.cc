@@ -1,13 +1,15 @@
 // Finds out what a file holds, reads it, and gives errors of the verifier their place in the text.
 #include "spec/files/load_module.h"
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/files/module_parts.h"
+#include "spec/files/other_files.h"
+#include "spec/files/text_proto.h"
 #include "spec/proto/gzip.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/reader.h"
@@ -55,39 +57,6 @@ absl::Status Explain(const std::string& text, ReadOptions options,
   return ToStatus(diagnostics);
 }
 
-// True for MLIR in its text or as bytecode, which frameworks lower to first: it is what users give
-// most often instead of HLO. Asked only of files that could not be read.
-bool LooksLikeMlir(std::string_view content) {
-  if (content.substr(0, 4) == "ML\xEFR") return true;
-  size_t at = 0;
-  while (at < content.size()) {
-    const size_t end = std::min(content.find('\n', at), content.size());
-    std::string_view line = content.substr(at, end - at);
-    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
-    at = end + 1;
-    if (line.empty() || line.substr(0, 2) == "//") continue;
-    for (std::string_view start : {"module", "func.func", "builtin.module", "\"builtin.", "#"}) {
-      const std::string_view next = line.substr(std::min(start.size(), line.size()), 1);
-      const bool is_word =
-          start == "#" || next.empty() || next.find_first_of(" {\t\"") == 0 || start.back() == '.';
-      if (line.substr(0, start.size()) == start && is_word) return true;
-    }
-    return false;
-  }
-  return false;
-}
-
-absl::Status NotHlo(const std::string& path) {
-  return absl::InvalidArgumentError(StrCat(
-      path,
-      ": this is MLIR (StableHLO), not HLO. Lower it: in JAX by jax.jit(f).lower(...)"
-      ".compiler_ir('hlo').as_serialized_hlo_module_proto(), from a file by python -c \"import "
-      "sys; "
-      "from jaxlib import _jax; sys.stdout.buffer.write(_jax.mlir.mlir_module_to_xla_computation("
-      "open(sys.argv[1], 'rb').read(), False, False).as_serialized_hlo_module_proto())\" ",
-      path, " > NAME.hlo.pb"));
-}
-
 // The content of the file, unpacked.
 absl::StatusOr<std::string> ReadContent(const std::string& path) {
   ASSAY_ASSIGN_OR_RETURN(std::string content, ReadFile(path));
@@ -98,36 +67,72 @@ absl::StatusOr<std::string> ReadContent(const std::string& path) {
                       StrCat(path, ": ", ToStd(unpacked.status().message())));
 }
 
-absl::StatusOr<std::unique_ptr<Module>> Parse(const std::string& path, const std::string& content,
-                                              const ReadOptions& options) {
-  const bool binary = LooksBinary(content);
+struct Source {
+  std::string file;     // the path without the name of a part
+  std::string content;  // of the file or of the part
+  std::string message;  // the text of a message of which `content` is the binary form
+  bool binary = false;
+};
+
+absl::StatusOr<Source> ReadSource(const std::string& path) {
+  const ModulePath parts = SplitModulePath(path);
+  Source source;
+  source.file = parts.file;
+  ASSAY_ASSIGN_OR_RETURN(source.content, ReadContent(parts.file));
+  if (LooksLikeTextProto(source.content)) {
+    absl::StatusOr<std::string> message = BinaryOfTextProto(source.content);
+    if (!message.ok()) {
+      const std::string other = WhatElseItIs(parts.file, source.content);
+      if (!other.empty()) return absl::InvalidArgumentError(StrCat(parts.file, ": ", other));
+      return absl::Status(message.status().code(),
+                          StrCat(parts.file, ":", ToStd(message.status().message())));
+    }
+    source.message = std::move(source.content);
+    source.content = *std::move(message);
+    source.binary = true;
+    return source;
+  }
+  source.binary = LooksBinary(source.content);
+  if (source.binary) return source;
+  ASSAY_ASSIGN_OR_RETURN(source.content,
+                         PickPart(parts.file, std::move(source.content), parts.part));
+  return source;
+}
+
+ReadOptions OptionsFor(const Source& source) {
+  ReadOptions options;
+  options.file_name = source.file;
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> Parse(const Source& source) {
   absl::StatusOr<std::unique_ptr<Module>> module =
-      binary ? ReadModuleProto(content) : ReadModule(content, options);
+      source.binary ? ReadModuleProto(source.content)
+                    : ReadModule(source.content, OptionsFor(source));
   if (module.ok()) return module;
-  if (LooksLikeMlir(content)) return NotHlo(path);
-  if (!binary) return module.status();
-  return absl::Status(module.status().code(), StrCat(path, ": ", ToStd(module.status().message())));
+  const std::string other =
+      WhatElseItIs(source.file, source.message.empty() ? source.content : source.message);
+  if (!other.empty()) return absl::InvalidArgumentError(StrCat(source.file, ": ", other));
+  if (!source.binary) return module.status();
+  return absl::Status(module.status().code(),
+                      StrCat(source.file, ": ", ToStd(module.status().message())));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path) {
-  ASSAY_ASSIGN_OR_RETURN(const std::string content, ReadContent(path));
-  ReadOptions options;
-  options.file_name = path;
-  absl::StatusOr<std::unique_ptr<Module>> module = Parse(path, content, options);
+  ASSAY_ASSIGN_OR_RETURN(const Source source, ReadSource(path));
+  absl::StatusOr<std::unique_ptr<Module>> module = Parse(source);
   if (!module.ok()) return module;
   absl::Status valid = Verify(**module);
   if (valid.ok()) return module;
-  if (!LooksBinary(content)) return Explain(content, options, std::move(module));
-  return absl::Status(valid.code(), StrCat(path, ": ", ToStd(valid.message())));
+  if (!source.binary) return Explain(source.content, OptionsFor(source), std::move(module));
+  return absl::Status(valid.code(), StrCat(source.file, ": ", ToStd(valid.message())));
 }
 
 absl::StatusOr<std::unique_ptr<Module>> LoadUnverifiedModule(const std::string& path) {
-  ASSAY_ASSIGN_OR_RETURN(const std::string content, ReadContent(path));
-  ReadOptions options;
-  options.file_name = path;
-  return Parse(path, content, options);
+  ASSAY_ASSIGN_OR_RETURN(const Source source, ReadSource(path));
+  return Parse(source);
 }
 
 }  // namespace assay

@@ -9,8 +9,9 @@
 
 namespace assay {
 
-// Reads the file, text or binary (spec/proto/module_proto.h), compressed by gzip or not, and
-// verifies the module. Errors in a text come with line and caret, also those of the verifier.
+// Reads the file, HLO text or a message in binary or text form (spec/proto/module_proto.h),
+// compressed by gzip or not, and verifies the module. Errors in a text come with line and caret,
+// also those of the verifier. FILE#PART is one module of a file of several (module_parts.h).
 absl::StatusOr<std::unique_ptr<Module>> LoadModule(const std::string& path);
 // Loads a module without the verifier, for callers that mend what it would reject.
 absl::StatusOr<std::unique_ptr<Module>> LoadUnverifiedModule(const std::string& path);

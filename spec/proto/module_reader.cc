@@ -1,4 +1,5 @@
 // From HloModuleProto to a module. Each reference in the message is checked before it is followed.
+#include <algorithm>
 #include <array>
 
 #include "absl/algorithm/container.h"
@@ -200,9 +201,8 @@ class Reader {
 
   absl::Status ReadEntryLayout() {
     if (module_->config().entry_layout != nullptr) return absl::OkStatus();
-    if (!proto_.has_host_program_shape()) {
-      return absl::InvalidArgumentError("there is no host program shape");
-    }
+    // Messages that were written by hand leave it out: the entry's own shapes stand for it.
+    if (!proto_.has_host_program_shape()) return absl::OkStatus();
     EntryLayout layout;
     for (const proto::ShapeProto& parameter : proto_.host_program_shape().parameters()) {
       ASSAY_ASSIGN_OR_RETURN(layout.parameters.emplace_back(), proto::ShapeFromProto(parameter));
@@ -213,7 +213,18 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // The message itself has no counts of devices; its assignment does. Those of a config that came
+  // with it win.
+  void ReadDeviceCounts() {
+    ModuleConfig& config = module_->config();
+    if (config.replica_count != 1 || config.num_partitions != 1) return;
+    const proto::DeviceAssignmentProto& devices = proto_.device_assignment();
+    config.replica_count = std::max(devices.replica_count(), 1);
+    config.num_partitions = std::max(devices.computation_count(), 1);
+  }
+
   void ReadTables() {
+    ReadDeviceCounts();
     ModuleConfig& config = module_->config();
     config.input_output_alias.clear();
     for (const proto::AliasEntryProto& entry : proto_.input_output_alias().entries()) {
@@ -266,7 +277,8 @@ class Reader {
     proto::HloModuleProto rest;
     rest.set_is_dynamic(proto_.is_dynamic());
     *rest.mutable_profile_info() = proto_.profile_info();
-    if (proto_.has_device_assignment()) rest.set_device_assignment(proto_.device_assignment());
+    if (proto_.has_device_assignment())
+      *rest.mutable_device_assignment() = proto_.device_assignment();
     rest.set_use_auto_spmd_partitioning(proto_.use_auto_spmd_partitioning());
     if (proto_.has_original_value_recovery_table()) {
       rest.set_original_value_recovery_table(proto_.original_value_recovery_table());

@@ -1,5 +1,7 @@
 // From a module to HloModuleProto. Computations and instructions are numbered so that equal modules
 // give equal bytes.
+#include <algorithm>
+
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
@@ -60,6 +62,7 @@ class Writer {
                           : EntryLayout(entry.ComputeProgramShape(), /*ignore_layouts=*/false);
     ProgramShapeToProto(computed.parameters, computed.result, entry,
                         out.mutable_host_program_shape());
+    ASSAY_RETURN_IF_ERROR(WriteDeviceCounts(&out));
     WriteTables(&out);
     ASSAY_RETURN_IF_ERROR(WriteAnnotations(&out));
     return out;
@@ -128,6 +131,33 @@ class Writer {
       ASSAY_RETURN_IF_ERROR(LiteralToProto(*instruction.literal(), out->mutable_literal()));
     }
     return proto::AttributesToProto(instruction, out);
+  }
+
+  // As an assignment of devices, which is the one place of the format for the counts: the one that
+  // was read where it has them, else device 0, 1, ... in the order of replicas and partitions.
+  absl::Status WriteDeviceCounts(proto::HloModuleProto* out) const {
+    const int64_t replicas = module_.config().replica_count;
+    const int64_t partitions = module_.config().num_partitions;
+    const proto::DeviceAssignmentProto& read = out->device_assignment();
+    if (std::max<int64_t>(read.replica_count(), 1) == replicas &&
+        std::max<int64_t>(read.computation_count(), 1) == partitions) {
+      return absl::OkStatus();
+    }
+    out->clear_device_assignment();
+    if (replicas == 1 && partitions == 1) return absl::OkStatus();
+    constexpr int64_t kMost = int64_t{1} << 20;  // far more than any machine has
+    if (replicas < 1 || partitions < 1 || replicas > kMost || partitions > kMost / replicas) {
+      return absl::InvalidArgumentError(StrCat("the binary form has no place for ", replicas,
+                                               " replicas of ", partitions, " partitions"));
+    }
+    proto::DeviceAssignmentProto* devices = out->mutable_device_assignment();
+    devices->set_replica_count(static_cast<int>(replicas));
+    devices->set_computation_count(static_cast<int>(partitions));
+    for (int64_t p = 0; p < partitions; ++p) {
+      auto* ids = devices->add_computation_devices();
+      for (int64_t r = 0; r < replicas; ++r) ids->add_replica_device_ids(r * partitions + p);
+    }
+    return absl::OkStatus();
   }
 
   void WriteTables(proto::HloModuleProto* out) const {

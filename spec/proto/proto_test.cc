@@ -30,8 +30,6 @@ void ExpectRoundTrip(Module& module) {
   EXPECT_TRUE(LooksBinary(*bytes));
   absl::StatusOr<std::unique_ptr<Module>> again = ReadModuleProto(*bytes);
   ASSERT_TRUE(again.ok()) << again.status();
-  (*again)->config().replica_count = module.config().replica_count;
-  (*again)->config().num_partitions = module.config().num_partitions;
   (*again)->config().alias_passthrough_params = module.config().alias_passthrough_params;
   (*again)->config().verbatim = module.config().verbatim;
   EXPECT_EQ(WriteModule(module), WriteModule(**again));
@@ -246,7 +244,6 @@ const Wrong kWrong[] = {
      "unknown opcode"},
     {"entry that is not there", [](auto& p) { p.set_entry_computation_id(1234); },
      "entry's id 1234"},
-    {"no program shape", [](auto& p) { p.clear_host_program_shape(); }, "host program shape"},
     {"layout of another rank",
      [](auto& p) {
        p.mutable_computations(0)
@@ -304,6 +301,30 @@ TEST(Proto, OldComparisonsAreRead) {
   absl::StatusOr<std::unique_ptr<Module>> read = ModuleFromProto(*proto, ModuleConfig());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ((*read)->Hash(), module->Hash());
+}
+
+// The message has no counts of devices but those of its assignment.
+TEST(Proto, CountsOfDevicesAreKept) {
+  const std::unique_ptr<Module> module = Read("f32[2]{0} negate(f32[2]{0} a)");
+  module->config().replica_count = 2;
+  module->config().num_partitions = 3;
+  absl::StatusOr<proto::HloModuleProto> proto = ModuleToProto(*module);
+  ASSERT_TRUE(proto.ok()) << proto.status();
+  ASSERT_EQ(proto->device_assignment().computation_devices_size(), 3);
+  EXPECT_EQ(proto->device_assignment().computation_devices(1).replica_device_ids(1), 4);
+  auto read = ReadModuleProto(proto->SerializeAsString());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ((*read)->config().replica_count, 2);
+  EXPECT_EQ((*read)->config().num_partitions, 3);
+  // What was read is written again only where it is still true.
+  (*read)->config().num_partitions = 1;
+  proto = ModuleToProto(**read);
+  ASSERT_TRUE(proto.ok()) << proto.status();
+  EXPECT_EQ(proto->device_assignment().computation_count(), 1);
+  (*read)->config().replica_count = 1;
+  EXPECT_FALSE(ModuleToProto(**read)->has_device_assignment());
+  (*read)->config().replica_count = int64_t{1} << 40;
+  EXPECT_FALSE(ModuleToProto(**read).ok());
 }
 
 TEST(Proto, EmptySparsityIsNone) {
