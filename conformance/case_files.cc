@@ -13,12 +13,16 @@
 #include "conformance/inputs/drawn_inputs.h"
 #include "conformance/inputs/dump_names.h"
 #include "conformance/inputs/legal_inputs.h"
+#include "conformance/inputs/random_literal.h"
 #include "conformance/inputs/recorded_run.h"
 #include "spec/backend/check.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/files/load_module.h"
+#include "spec/files/module_parts.h"
 #include "spec/types/npz.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
@@ -72,6 +76,28 @@ CaseFile CaseAt(const fs::path& path) {
     result.arrays_path = result.module_path;
   }
   return result;
+}
+
+// One module of a file of several: FILE#PART, whose arrays lie in NAME.PART.npz.
+CaseFile CaseOfPart(const ModulePath& part) {
+  CaseFile result = CaseAt(part.file);
+  result.module_path = StrCat(part.file, "#", part.part);
+  StrAppend(&result.name, "#", part.part);
+  const fs::path arrays =
+      fs::path(part.file).parent_path() /
+      StrCat(WithoutEnding(part.file), ".", fs::path(part.part).filename().string(), ".npz");
+  std::error_code error;
+  result.arrays_path = fs::exists(arrays, error) ? arrays.string() : "";
+  return result;
+}
+
+// The modules of a file of several; empty: it holds one, or none.
+std::vector<CaseFile> CasesOfParts(const std::string& path) {
+  const std::vector<std::string> paths = ModulePathsOf(path);
+  std::vector<CaseFile> cases;
+  for (const std::string& one : paths)
+    if (paths.size() > 1) cases.push_back(CaseOfPart(SplitModulePath(one)));
+  return cases;
 }
 
 // The modules of a folder and the recorded runs that lie beside them.
@@ -146,6 +172,7 @@ void AddWithRuns(const CaseFile& file, const ModuleFolder& folder, std::vector<C
 
 // The file and what was recorded of it.
 absl::StatusOr<std::vector<CaseFile>> CasesOfFile(const fs::path& path) {
+  if (std::vector<CaseFile> parts = CasesOfParts(path.string()); !parts.empty()) return parts;
   const CaseFile file = CaseAt(path);
   if (!file.arrays_path.empty() || IsRunName(path.filename().string()))
     return std::vector<CaseFile>{file};
@@ -267,6 +294,8 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
   if (status.type() == fs::file_type::none) {
     return FileError(path, "cannot be looked at", error.value());
   }
+  if (const ModulePath part = SplitModulePath(path); !part.part.empty())
+    return std::vector<CaseFile>{CaseOfPart(part)};
   if (!fs::exists(status)) return absl::NotFoundError(StrCat("there is no ", path));
   if (!fs::is_directory(status)) return CasesOfFile(path);
   ASSAY_ASSIGN_OR_RETURN(const ModuleFolder folder, ModuleFolder::List(path));
@@ -303,7 +332,11 @@ absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path) {
                             }),
                 modules.end());
   std::vector<CaseFile> cases;
-  for (const CaseFile& module : modules) AddWithRuns(module, folder, cases);
+  for (const CaseFile& module : modules) {
+    std::vector<CaseFile> parts = CasesOfParts(module.module_path);
+    if (parts.empty()) AddWithRuns(module, folder, cases);
+    for (CaseFile& part : parts) cases.push_back(std::move(part));
+  }
   return cases;
 }
 
@@ -334,6 +367,45 @@ std::string DescribeInputs(const std::vector<CaseFile>& cases, uint64_t seed) {
 
 absl::StatusOr<std::unique_ptr<Module>> LoadCaseModule(const CaseFile& file) {
   return LoadDumpedModule(file.module_path, file.IsRecorded() ? file.arrays_path : "");
+}
+
+absl::StatusOr<int64_t> DrawElided(Module& module, uint64_t seed) {
+  // Streams of constants are none of those that inputs are drawn from.
+  constexpr uint64_t kFirstStream = uint64_t{1} << 32;
+  int64_t drawn = 0;
+  for (Computation* computation : module.computations()) {
+    for (Instruction* instruction : *computation) {
+      if (instruction->opcode() != Opcode::kConstant || instruction->literal() != nullptr) continue;
+      const Shape& shape = instruction->shape();
+      ASSAY_ASSIGN_OR_RETURN(Literal literal,
+                             RandomLiteral(shape, ValueRule::Default(shape), seed,
+                                           kFirstStream + static_cast<uint64_t>(drawn)));
+      instruction->set_literal(std::make_shared<const Literal>(std::move(literal)));
+      ++drawn;
+    }
+  }
+  return drawn;
+}
+
+absl::StatusOr<DrawnModule> LoadOrDrawCaseModule(const CaseFile& file,
+                                                 std::optional<uint64_t> draw_elided) {
+  DrawnModule result;
+  absl::StatusOr<std::unique_ptr<Module>> module = LoadCaseModule(file);
+  if (module.ok() || !draw_elided.has_value()) {
+    if (!module.ok()) return module.status();
+    result.module = *std::move(module);
+    return result;
+  }
+  absl::StatusOr<std::unique_ptr<Module>> raw = LoadUnverifiedModule(file.module_path);
+  if (!raw.ok()) return module.status();
+  ASSAY_ASSIGN_OR_RETURN(result.drawn, DrawElided(**raw, *draw_elided));
+  // The first reading says better what else is wrong.
+  if (result.drawn == 0) return module.status();
+  const absl::Status valid = Verify(**raw);
+  if (!valid.ok())
+    return absl::Status(valid.code(), StrCat(file.module_path, ": ", ToStd(valid.message())));
+  result.module = *std::move(raw);
+  return result;
 }
 
 namespace {

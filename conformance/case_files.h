@@ -3,7 +3,8 @@
 // dump names (*.before_optimizations.txt, and *after_optimizations.txt where the module before is
 // not there) are modules too, and so is the binary form (*.hlo.pb, *.hlo.pb.gz) where no text of
 // the same name is. Arrays of several devices are called in0_d0, in0_d1, ..., out0_d0, ... Where
-// there is no .npz, a run that the compiler recorded (*snapshot*.pb) has the arrays.
+// there is no .npz, a run that the compiler recorded (*snapshot*.pb) has the arrays. A file of
+// several modules is as many cases, FILE#PART, with their arrays in NAME.PART.npz.
 #pragma once
 
 #include <memory>
@@ -42,6 +43,21 @@ std::string DescribeInputs(const std::vector<CaseFile>& cases, uint64_t seed);
 // Reads and verifies the module of the case. Constants that a dump left out of its text are looked
 // for beside it (recorded_run.h).
 absl::StatusOr<std::unique_ptr<Module>> LoadCaseModule(const CaseFile& file);
+
+// Constants that are nowhere to be found: a program with other values in their place is another
+// program, but has the same shapes, ops and layouts to go wrong in. On request they are drawn, and
+// whoever reads of it is told.
+
+// Gives every constant without a value one that `seed` and its place decide; how many there were.
+absl::StatusOr<int64_t> DrawElided(Module& module, uint64_t seed);
+
+struct DrawnModule {
+  std::unique_ptr<Module> module;
+  int64_t drawn = 0;  // constants with values that are not the program's
+};
+// LoadCaseModule; with a seed what it does not find is drawn, without one that is an error.
+absl::StatusOr<DrawnModule> LoadOrDrawCaseModule(const CaseFile& file,
+                                                 std::optional<uint64_t> draw_elided);
 
 struct CaseArrays {
   DeviceAssignment devices;

@@ -207,6 +207,7 @@ nlohmann::json Encode(const ModuleResult& result) {
           {"unsupported", result.unsupported},
           {"instructions", result.instructions},
           {"inputs_generated", result.inputs_generated},
+          {"constants_drawn", result.constants_drawn},
           {"inputs_path", result.inputs_path},
           {"oracle_seconds", result.oracle_seconds},
           {"subjects", std::move(subjects)}};
@@ -220,6 +221,7 @@ ModuleResult DecodeObject(const nlohmann::json& json) {
   result.unsupported = json.value("unsupported", std::vector<std::string>());
   result.instructions = json.value("instructions", int64_t{0});
   result.inputs_generated = json.value("inputs_generated", false);
+  result.constants_drawn = json.value("constants_drawn", int64_t{0});
   result.inputs_path = json.value("inputs_path", "");
   result.oracle_seconds = json.value("oracle_seconds", 0.0);
   for (const nlohmann::json& entry : json.at("subjects")) {
@@ -250,18 +252,22 @@ std::string Dump(const nlohmann::json& json) {
 }
 
 // The module, or why nothing can be checked, in `result`.
-std::unique_ptr<Module> ReadCase(const CaseFile& file, ModuleResult& result) {
+std::unique_ptr<Module> ReadCase(const CaseFile& file, const CheckOptions& options,
+                                 ModuleResult& result) {
   result.name = file.name;
   result.path = file.module_path;
-  absl::StatusOr<std::unique_ptr<Module>> module = LoadCaseModule(file);
-  if (!module.ok()) {
+  absl::StatusOr<DrawnModule> read =
+      LoadOrDrawCaseModule(file, options.draw_elided ? std::optional(options.seed) : std::nullopt);
+  if (!read.ok()) {
     result.outcome =
-        MakeOutcome(Outcome::kNotRun, Phase::kRead, std::string(module.status().message()));
+        MakeOutcome(Outcome::kNotRun, Phase::kRead, std::string(read.status().message()));
     return nullptr;
   }
-  result.instructions = (*module)->InstructionCount();
-  result.unsupported = Unsupported(**module);
-  if (result.unsupported.empty()) return *std::move(module);
+  std::unique_ptr<Module> module = std::move(read->module);
+  result.constants_drawn = read->drawn;
+  result.instructions = module->InstructionCount();
+  result.unsupported = Unsupported(*module);
+  if (result.unsupported.empty()) return module;
   result.outcome = MakeOutcome(Outcome::kUnsupported, Phase::kRead);
   return nullptr;
 }
@@ -328,7 +334,7 @@ absl::Status ReadArrays(const CaseFile& file, const CheckOptions& options, Ready
 // Nothing where nothing can be checked; `result` then says why.
 std::optional<ReadyCase> Prepare(const CaseFile& file, const CheckOptions& options,
                                  ModuleResult& result) {
-  ReadyCase ready{ReadCase(file, result), {}, {}};
+  ReadyCase ready{ReadCase(file, options, result), {}, {}};
   if (ready.module == nullptr) return std::nullopt;
   const absl::Status fits =
       CheckSizes(*ready.module, options.devices.value_or(DevicesOf(*ready.module)),
@@ -531,6 +537,7 @@ nlohmann::json ToJson(const ModuleResult& result) {
           {"unsupported", result.unsupported},
           {"instructions", result.instructions},
           {"inputs_generated", result.inputs_generated},
+          {"constants_drawn", result.constants_drawn},
           {"inputs_path", result.inputs_path},
           {"oracle_seconds", result.oracle_seconds},
           {"subjects", subjects}};

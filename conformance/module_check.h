@@ -37,7 +37,8 @@ struct ModuleResult {
       unsupported;  // names of ops and types that the oracle has no meaning for
   int64_t instructions = 0;
   bool inputs_generated = false;
-  std::string inputs_path;  // an .npz or a recorded run; "" where they were drawn
+  int64_t constants_drawn = 0;  // in the place of elided ones: it is not the program of the file
+  std::string inputs_path;      // an .npz or a recorded run; "" where they were drawn
   double oracle_seconds = 0;
   std::vector<SubjectResult> subjects;
 };
@@ -47,7 +48,8 @@ using BackendMaker = std::function<absl::StatusOr<std::unique_ptr<Backend>>()>;
 struct CheckOptions {
   const Profile* profile = nullptr;
   CompileOptions compile;
-  uint64_t seed = 1;  // of inputs for modules that come without
+  uint64_t seed = 1;         // of inputs for modules that come without
+  bool draw_elided = false;  // constants without values are drawn from the seed
   CutMode cut = CutMode::kAuto;
   int64_t sample = CutSubject::kSampleBig;  // of captured contractions (cut_check.h)
   // How many devices run; nothing: as the arrays are numbered or the module's header says.

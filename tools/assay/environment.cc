@@ -40,6 +40,7 @@ void InputOptions::Declare(OptionList& line) {
           },
           "Draw the inputs from this seed")
       .Excludes(file);
+  line.AddFlag("--draw-elided", draw_elided, kDrawElidedText);
 }
 
 void InputOptions::DeclareDevices(OptionList& line) {
@@ -65,24 +66,34 @@ std::string InputOptions::DevicesArgument() const {
   return StrCat(" --replicas ", devices.replicas, " --partitions ", devices.partitions);
 }
 
+std::string DrawnConstantsText(int64_t count) {
+  return StrCat(count, count == 1 ? " constant was" : " constants were",
+                " drawn where the file has {...}: this is not the program that was written");
+}
+
 absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs) {
   ASSAY_ASSIGN_OR_RETURN(std::vector<CaseFile> files, FindCases(path));
   CaseFile& file = files.front();
   if (files.back().module_path != file.module_path) {
     return absl::InvalidArgumentError(
-        StrCat(path, " is a folder of several modules; name one of them, as ", file.module_path));
+        StrCat(path, " holds several modules; name one of them, as ", file.module_path));
   }
   const bool is_one_of_several = files.size() > 1 && inputs.inputs.empty() && !inputs.random_given;
   if (!inputs.inputs.empty()) file.arrays_path = inputs.inputs;
   LoadedCase result;
-  ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadCaseModule(file));
-  result.module = std::move(module);
-  if (inputs.random_given) file.arrays_path.clear();
   const uint64_t seed = inputs.random_given ? inputs.random : 1;
+  ASSAY_ASSIGN_OR_RETURN(
+      DrawnModule module,
+      LoadOrDrawCaseModule(file, inputs.draw_elided ? std::optional(seed) : std::nullopt));
+  result.module = std::move(module.module);
+  result.constants_drawn = module.drawn;
+  if (inputs.random_given) file.arrays_path.clear();
   result.file = file;
   result.inputs = file.DescribeInputs(seed);
   if (is_one_of_several)
     StrAppend(&result.inputs, " (1 of ", files.size(), "; --inputs names another)");
+  if (result.constants_drawn > 0)
+    StrAppend(&result.inputs, "; ", DrawnConstantsText(result.constants_drawn));
   std::optional<DeviceAssignment> devices;
   if (inputs.devices_given) {
     if (inputs.devices.replicas > kMaxDevices || inputs.devices.partitions > kMaxDevices)

@@ -48,6 +48,7 @@ struct InputOptions {
   std::string inputs;   // an .npz file or a recorded run; "": what lies beside the module
   uint64_t random = 0;  // draw inputs from this seed, whatever lies beside the module
   bool random_given = false;
+  bool draw_elided = false;  // constants that the module leaves out, from the same seed
   DeviceAssignment devices;  // when given
   bool devices_given = false;
 
@@ -62,8 +63,14 @@ struct LoadedCase {
   CaseFile file;       // with the arrays that were taken
   std::string inputs;  // where they come from: "inputs drawn, seed 1"
   std::unique_ptr<Module> module;
+  int64_t constants_drawn = 0;  // in the place of elided ones
   CaseArrays arrays;
 };
+// The text of --draw-elided, and what is said where it was used.
+inline constexpr char kDrawElidedText[] =
+    "Draw constants that the file leaves out ({...}) from the seed: another program of the same "
+    "shapes";
+std::string DrawnConstantsText(int64_t count);
 // Reads and verifies the module and finds its inputs. A folder with one module stands for it; of
 // several recorded runs the first is taken.
 absl::StatusOr<LoadedCase> LoadCase(const std::string& path, const InputOptions& inputs);

@@ -33,6 +33,7 @@ struct Options {
   std::string python;  // of the xla backends
   std::string profile;
   uint64_t seed = 1;
+  bool draw_elided = false;
   std::string cut = "auto";
   int64_t sample = -1;
   std::string graph;  // where to
@@ -202,7 +203,8 @@ void PrintFailure(const ModuleResult& result, const Options& options) {
                        options.profile.empty() ? "" : StrCat(" --profile ", options.profile),
                        options.seed == Options{}.seed ? "" : StrCat(" --seed ", options.seed),
                        options.inputs.DevicesArgument(),
-                       options.infeed.empty() ? "" : StrCat(" --infeed ", options.infeed)));
+                       options.infeed.empty() ? "" : StrCat(" --infeed ", options.infeed),
+                       options.draw_elided ? " --draw-elided" : ""));
 }
 
 // Lists the modules that did not pass: a line for one in which nothing is wrong, otherwise the
@@ -384,6 +386,11 @@ void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& 
     Print(StrCat(count, " on inputs drawn from seed ", options.seed,
                  ": no arrays stand beside the module"));
   }
+  for (const ModuleResult& result : results) {
+    if (result.constants_drawn > 0)
+      Print(Styled(Style::kWarn,
+                   StrCat(result.name, ": ", DrawnConstantsText(result.constants_drawn))));
+  }
   if (const int64_t count = CountMistrusted(results); count > 0) {
     Print(StrCat(count, " passed with outputs that are nearly all zero, equal or NaN"));
   }
@@ -479,6 +486,7 @@ absl::StatusOr<int> Run(const Options& options) {
   check.profile = profile;
   check.compile.limits = options.limits.Get();
   check.seed = options.seed;
+  check.draw_elided = options.draw_elided;
   check.cut = CutModeOf(options.cut);
   if (!options.graph.empty() && check.cut == CutMode::kAuto) check.cut = CutMode::kAll;
   check.sample = options.sample;
@@ -537,6 +545,7 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
   options->inputs.DeclareDevices(line);
   line.Add("--infeed", options->infeed,
            "Arrays item0, item1, ... (of device 1: item0_d1) that infeeds take, in an .npz file");
+  line.AddFlag("--draw-elided", options->draw_elided, kDrawElidedText);
   line.Add(
           "--cut", options->cut,
           "Compile once more with values from inside as results and judge each stretch between "

@@ -246,6 +246,7 @@ absl::StatusOr<int> Run(const Options& options) {
                {"backend", options.backend},
                {"devices", ran.devices()},
                {"seconds", ran.result.seconds},
+               {"constants_drawn", ran.loaded.constants_drawn},
                {"outputs", outputs}});
     return kExitOk;
   }

@@ -4,6 +4,7 @@
 #include "nlohmann/json.hpp"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
+#include "spec/files/module_parts.h"
 #include "spec/verifier/verifier.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
@@ -19,7 +20,7 @@ struct Options {
 };
 
 // A file that cannot be read says nothing of the module in it.
-bool IsUnreadable(const std::string& path) { return !ReadFile(path).ok(); }
+bool IsUnreadable(const std::string& path) { return !ReadFile(SplitModulePath(path).file).ok(); }
 
 // One line for a good module, the diagnostics for a bad one; the exit status.
 int VerifyOne(const CaseFile& file, bool json) {
@@ -40,6 +41,9 @@ int VerifyOne(const CaseFile& file, bool json) {
   line["instructions"] = instructions;
   line["computations"] = computations;
   line["unsupported"] = unsupported;
+  std::vector<std::string> warnings;
+  for (const VerifyError& warning : FindWarnings(**module)) warnings.push_back(warning.message);
+  line["warnings"] = warnings;
   if (json) {
     PrintJson(line);
     return kExitOk;
@@ -52,6 +56,8 @@ int VerifyOne(const CaseFile& file, bool json) {
     for (const std::string& name : unsupported) text += " " + name;
   }
   Print(text);
+  for (const std::string& warning : warnings)
+    Print(file.module_path + ": " + Styled(Style::kWarn, "warning") + ": " + warning);
   return kExitOk;
 }
 
