@@ -31,10 +31,6 @@ bool TouchesCut(std::complex<W> z, W reach) {
   return reach != 0 && std::fabs(z.imag()) <= reach && z.real() <= reach;
 }
 
-// Results of at least this modulus may lose digits to the formula that XLA follows.
-template <typename W>
-inline constexpr W kLeastLossy = W{1} / 64;
-
 struct ComplexFunction {
   template <typename W>
   static W Scale(std::complex<W>, std::complex<W> value) {
@@ -89,12 +85,11 @@ struct ComplexLog : ComplexFunction {
     if (TouchesCut(z, reach)) return kUnlimited<W>;
     return Steepest(reach, 1 / (std::abs(z) - reach));
   }
-  // The logarithm of a modulus near 1 is off by the eps of the modulus; not where that were a part
-  // of the result as a whole.
+  // The logarithm of a modulus near 1 is off by the eps of the modulus.
   template <typename W>
   static W Cancellation(std::complex<W>, std::complex<W> value) {
     const W modulus = std::abs(value);
-    return modulus >= kLeastLossy<W> / 16 && modulus < 1 ? 1 / modulus : W{1};
+    return modulus > 0 && modulus < 1 ? 1 / modulus : W{1};
   }
 };
 
@@ -116,12 +111,10 @@ struct ComplexLog1p : ComplexFunction {
   static W Loss(std::complex<W> z) {
     return (std::norm(z) + 2 * std::fabs(z.real())) / std::norm(W{1} + z);
   }
-  // Digits are lost far from 0 and -1 alone: nearer, a formula would lose a part as a whole.
   template <typename W>
   static W Cancellation(std::complex<W> z, std::complex<W> value) {
     const W modulus = std::abs(value);
-    const bool is_near = modulus < kLeastLossy<W> || std::abs(W{1} + z) < W{0.25};
-    return is_near ? W{1} : 1 + Loss(z) / modulus;
+    return modulus > 0 ? 1 + Loss(z) / modulus : W{1};
   }
 };
 
@@ -179,6 +172,11 @@ struct ComplexSine : ComplexFunction {
   static W Growth(std::complex<W> z, W reach) {
     return Steepest(reach, std::cosh(std::fabs(z.imag()) + reach));
   }
+  template <typename W>
+  static W Cancellation(std::complex<W> z, std::complex<W> value) {
+    const W modulus = std::abs(value);
+    return modulus == 0 ? W{1} : 1 + std::cosh(z.imag()) / modulus;
+  }
 };
 
 struct ComplexCosine : ComplexFunction {
@@ -189,6 +187,10 @@ struct ComplexCosine : ComplexFunction {
   template <typename W>
   static W Growth(std::complex<W> z, W reach) {
     return ComplexSine::Growth(z, reach);
+  }
+  template <typename W>
+  static W Cancellation(std::complex<W> z, std::complex<W> value) {
+    return ComplexSine::Cancellation(z, value);
   }
 };
 

