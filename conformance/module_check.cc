@@ -142,7 +142,8 @@ CutSubject SubjectOfCuts(const CheckCase& check_case, CutWish wish, Oracle& orac
   return cut;
 }
 
-// Cuts as the verdict needs it; a program that passes so is cut everywhere, too, if it is not big.
+// Cuts as the verdict needs it. A program that passes so is cut everywhere, too, if it is not big:
+// that may convict it.
 CutReport CutReportOf(CutSubject cut) {
   CutReport report = CheckByCuts(cut);
   if (report.verdict != Verdict::kPass || cut.everywhere || cut.in_pieces ||
@@ -150,8 +151,7 @@ CutReport CutReportOf(CutSubject cut) {
     return report;
   cut.everywhere = true;
   CutReport again = CheckByCuts(cut);
-  const bool is_pass = again.verdict == Verdict::kPass || again.elements == 0;
-  return is_pass ? std::move(report) : std::move(again);
+  return again.verdict == Verdict::kFail ? std::move(again) : std::move(report);
 }
 
 void CutCase(const CutSubject& cut, std::vector<SubjectResult>& subjects) {

@@ -36,7 +36,7 @@ constexpr double kFewUndecided = 1e-4;
 constexpr int64_t kCheapProductsOfMany = int64_t{1} << 21;
 // The share of an array's elements that may not follow from what was captured before it, where the
 // compiler computed that anew for this reader.
-const double kMostRefused = getenv("ASSAY_REF") ? atof(getenv("ASSAY_REF")) : 0.25;
+constexpr double kMostRefused = 0.25;
 constexpr int64_t kMostCapturedBytes = int64_t{1} << 30;
 // Trips of a loop that there is room for at first; the loop's own count says how many it made.
 constexpr int64_t kFirstRoom = 64;
