@@ -139,6 +139,56 @@ class Asker {
   bool gave_up_ = false;
 };
 
+// The op on new parameters.
+Instruction* AddPlain(Opcode opcode, ElementType type, Program& program) {
+  const Shape shape = Shape::Array(type, {3}), scalar = Shape::Scalar(type);
+  const auto operand = [&] { return program.Parameter(shape); };
+  switch (opcode) {
+    case Opcode::kReverse:
+      return program.Reverse(operand(), {0});
+    case Opcode::kDot: {
+      Attributes attributes;
+      attributes.Set(Attr::kLhsContractingDims, {0});
+      attributes.Set(Attr::kRhsContractingDims, {0});
+      return program.Emit(opcode, scalar, {operand(), operand()}, std::move(attributes));
+    }
+    case Opcode::kReshape:
+      return program.Reshape(operand(), {3, 1});
+    case Opcode::kBroadcast:
+      return program.Splat(program.Parameter(scalar), {3});
+    case Opcode::kTranspose:
+      return program.Transpose(program.Parameter(Shape::Array(type, {2, 3})), {1, 0});
+    case Opcode::kConcatenate:
+      return program.Concatenate({operand(), operand()}, 0);
+    case Opcode::kSlice:
+      return program.Slice(operand(), {{1, 3, 1}});
+    case Opcode::kPad:
+      return program.Pad(operand(), program.Parameter(scalar), {{1, 1, 0}});
+    case Opcode::kSelect:
+      return program.Select(program.Parameter(Shape::Array(ElementType::kPred, {3})), operand(),
+                            operand());
+    case Opcode::kCompare:
+      return program.Compare(Direction::kEq, operand(), operand());
+    case Opcode::kConvert:
+      return program.Convert(operand(),
+                             type == ElementType::kF32 ? ElementType::kS32 : ElementType::kF32);
+    case Opcode::kConstant:
+      return program.Constant(Literal(shape));
+    case Opcode::kIota:
+      return program.Iota(shape, 0);
+    case Opcode::kTuple:
+      return program.Tuple({operand(), operand()});
+    case Opcode::kCopy:
+    case Opcode::kNegate:
+    case Opcode::kTanh:
+    case Opcode::kExponential:
+    case Opcode::kNot:
+      return program.Unary(opcode, operand());
+    default:
+      return program.Binary(opcode, operand(), operand());
+  }
+}
+
 // The op alone, on arrays of the type; nullptr where it does not take the type.
 std::unique_ptr<Module> PlainProgram(Opcode opcode, ElementType type) {
   if (opcode != Opcode::kTuple && opcode != Opcode::kConstant && !Admits(opcode, type)) {
@@ -148,69 +198,7 @@ std::unique_ptr<Module> PlainProgram(Opcode opcode, ElementType type) {
   options.portable = true;
   Choices choices = Choices::FromSeed(1);
   Program program(choices, options);
-  const Shape shape = Shape::Array(type, {3}), scalar = Shape::Scalar(type);
-  const auto operand = [&] { return program.Parameter(shape); };
-  Instruction* root = nullptr;
-  switch (opcode) {
-    case Opcode::kReverse:
-      root = program.Reverse(operand(), {0});
-      break;
-    case Opcode::kDot: {
-      Attributes attributes;
-      attributes.Set(Attr::kLhsContractingDims, {0});
-      attributes.Set(Attr::kRhsContractingDims, {0});
-      root = program.Emit(opcode, scalar, {operand(), operand()}, std::move(attributes));
-      break;
-    }
-    case Opcode::kReshape:
-      root = program.Reshape(operand(), {3, 1});
-      break;
-    case Opcode::kBroadcast:
-      root = program.Splat(program.Parameter(scalar), {3});
-      break;
-    case Opcode::kTranspose:
-      root = program.Transpose(program.Parameter(Shape::Array(type, {2, 3})), {1, 0});
-      break;
-    case Opcode::kConcatenate:
-      root = program.Concatenate({operand(), operand()}, 0);
-      break;
-    case Opcode::kSlice:
-      root = program.Slice(operand(), {{1, 3, 1}});
-      break;
-    case Opcode::kPad:
-      root = program.Pad(operand(), program.Parameter(scalar), {{1, 1, 0}});
-      break;
-    case Opcode::kSelect:
-      root = program.Select(program.Parameter(Shape::Array(ElementType::kPred, {3})), operand(),
-                            operand());
-      break;
-    case Opcode::kCompare:
-      root = program.Compare(Direction::kEq, operand(), operand());
-      break;
-    case Opcode::kConvert:
-      root = program.Convert(operand(),
-                             type == ElementType::kF32 ? ElementType::kS32 : ElementType::kF32);
-      break;
-    case Opcode::kConstant:
-      root = program.Constant(Literal(shape));
-      break;
-    case Opcode::kIota:
-      root = program.Iota(shape, 0);
-      break;
-    case Opcode::kTuple:
-      root = program.Tuple({operand(), operand()});
-      break;
-    case Opcode::kCopy:
-    case Opcode::kNegate:
-    case Opcode::kTanh:
-    case Opcode::kExponential:
-    case Opcode::kNot:
-      root = program.Unary(opcode, operand());
-      break;
-    default:
-      root = program.Binary(opcode, operand(), operand());
-  }
-  program.scope().computation->set_root(root);
+  program.scope().computation->set_root(AddPlain(opcode, type, program));
   std::unique_ptr<Module> module = program.TakeModule();
   return Verify(*module).ok() ? std::move(module) : nullptr;
 }
