@@ -63,8 +63,9 @@ std::string AllowedInPython(const ArrayExpectation& right, int64_t element) {
     return AllowedByBound(bound, plain.GetDouble(element), "float(got)");
   }
   if (parts == 2) {
-    return StrCat("got == complex(", PythonNumber(plain.GetComponent(2 * element)), ", ",
-                  PythonNumber(plain.GetComponent(2 * element + 1)), ") or got != got");
+    const double real = plain.GetComponent(2 * element), imag = plain.GetComponent(2 * element + 1);
+    if (std::isnan(real) || std::isnan(imag)) return "got != got";
+    return StrCat("got == complex(", PythonNumber(real), ", ", PythonNumber(imag), ")");
   }
   std::vector<uint64_t> codes = {plain.GetBits(element)};
   if (choices != right.choices.end()) codes = choices->second;
