@@ -104,7 +104,8 @@ class LicensingOracle : public ZeroOracle {
                                      const Profile& profile, const Limits& limits) override {
     absl::StatusOr<Expectation> zeros = ZeroOracle::Expect(module, arguments, profile, limits);
     if (!zeros.ok() || &profile != &Profile::Xla()) return zeros;
-    ElementBound bound{.radius = 1e-45};  // beside zero a subnormal number is useful
+    ElementBound bound{.radius = 1e-6};
+    bound.set_magnitude(1, /*of_known_terms=*/true);
     for (ArrayExpectation& leaf : zeros->leaves) {
       if (leaf.plain.element_type() != ElementType::kF32) continue;
       leaf.bounds.assign(static_cast<size_t>(leaf.plain.component_count()), bound);

@@ -146,7 +146,18 @@ XlaOp XlaBuilder::CollectiveBroadcast(XlaOp operand, const Groups& replica_group
 
 XlaOp XlaBuilder::ReplicaId() { return Simple(Opcode::kReplicaId, {}); }
 XlaOp XlaBuilder::PartitionId() { return Simple(Opcode::kPartitionId, {}); }
-XlaOp XlaBuilder::AfterAll(Ops tokens) { return Simple(Opcode::kAfterAll, tokens); }
+// A module may order arrays by it, too; whoever builds one has tokens, as XLA's own builder asks.
+XlaOp XlaBuilder::AfterAll(Ops tokens) {
+  return Record("after-all", [&]() -> Result {
+    ASSAY_ASSIGN_OR_RETURN(const OperandVector operands, Resolve(tokens));
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (operands[k]->shape().IsToken()) continue;
+      return absl::InvalidArgumentError(StrCat(
+          "after-all: operand ", k, " (", operands[k]->shape().ToString(), ") is not a token"));
+    }
+    return AddOp(Opcode::kAfterAll, operands);
+  });
+}
 
 XlaOp XlaBuilder::Infeed(const Shape& shape, const std::string& config) {
   return GetTupleElement(InfeedWithToken(CreateToken(), shape, config), 0);

@@ -196,14 +196,21 @@ bool IsBeyondFormula(std::complex<Wide<T>> z) {
   return false;
 }
 
+// What the error of such a result goes by.
+template <typename W>
+struct LossySizes {
+  W growth, scale, lossy;
+};
+
 // Stores a result whose error is relative to `scale`, and by a formula that loses digits to
 // `lossy`. Such a formula may take digits of the modulus, as long as an answer says something; no
 // part as a whole, neither that of a sine next to 0 nor the angle of log-plus-one, which is that of
 // 1 + z.
 template <typename Op, typename T>
 void FinishLossy(const OpContext& op, Array& result, int64_t i, std::complex<Wide<T>> value,
-                 Wide<T> growth, Wide<T> scale, Wide<T> lossy) {
+                 const LossySizes<Wide<T>>& sizes) {
   using W = Wide<T>;
+  const auto [growth, scale, lossy] = sizes;
   constexpr bool kIsLog1p = std::is_same_v<Op, ComplexLog1p>;
   constexpr bool kIsSine = std::is_same_v<Op, ComplexSine>;
   constexpr bool kKeepsDigits =
@@ -249,7 +256,7 @@ absl::Status BoundUnaryFunction(const OpContext& op, Array& result) {
         auto lossy = scale;
         if (op.analysis.is_xla) lossy *= Op::Cancellation(z.centre(), value);
         const auto growth = Op::Growth(z.centre(), z.reach());
-        FinishLossy<Op, T>(op, result, i, value, growth, scale, lossy);
+        FinishLossy<Op, T>(op, result, i, value, {growth, scale, lossy});
       }
     }
   });
