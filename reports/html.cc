@@ -98,7 +98,7 @@ svg{display:block;width:100%;height:auto}svg text{fill:var(--ink);font-size:12px
 svg .soft{fill:var(--soft)}svg .axis{stroke:var(--line)}
 .legend{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;font-size:.85rem;margin:.4rem 0 .9rem}
 .legend i{display:inline-block;width:.75em;height:.75em;border-radius:2px;margin-right:.4em}
-p code,h3 code{overflow-wrap:anywhere}
+h3,.verdict,p code{overflow-wrap:anywhere}
 @media(max-width:40rem){main,header,footer{padding-left:.8rem;padding-right:.8rem}.card{padding:.9rem}
 td:first-child:not(.n){min-width:9rem}.tiles{grid-template-columns:repeat(auto-fit,minmax(5.4rem,1fr))}}
 footer{padding-top:1.5rem;padding-bottom:3rem;font-size:.85rem;color:var(--soft)}
