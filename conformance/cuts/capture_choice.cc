@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conformance/cuts/work.h"
+#include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -342,6 +343,18 @@ std::vector<CapturePoint> AllPoints(const Module& flat) {
       if (CanBeCaptured(*instruction) && IsUsed(*instruction)) points.push_back({instruction, 0});
   }
   return points;
+}
+
+std::vector<CapturePoint> PointsAlike(const Module& flat, absl::Span<const CapturePoint> points) {
+  absl::flat_hash_set<std::string> kinds;
+  auto kind_of = [](const Instruction& instruction) {
+    return StrCat(Name(instruction.opcode()), " ", instruction.shape().ToString());
+  };
+  for (const CapturePoint& point : points) kinds.insert(kind_of(*point.instruction));
+  std::vector<CapturePoint> alike;
+  for (const CapturePoint& point : AllPoints(flat))
+    if (kinds.contains(kind_of(*point.instruction))) alike.push_back(point);
+  return alike;
 }
 
 std::vector<const Instruction*> Losses(const Module& flat, const UselessElements& useless,

@@ -31,6 +31,10 @@ std::vector<CapturePoint> SumsOf(const Module& flat, bool only_contractions);
 // Every array that can be captured; of loops not their states.
 std::vector<CapturePoint> AllPoints(const Module& flat);
 
+// All points at instructions of the opcode and shape of one of these: in the layers of a deep
+// program what loses precision in one loses it in all.
+std::vector<CapturePoint> PointsAlike(const Module& flat, absl::Span<const CapturePoint> points);
+
 // The number of elements of each of the program's arrays for which the oracle has only a useless
 // bound.
 using UselessElements = absl::flat_hash_map<CapturePoint, int64_t>;

@@ -232,5 +232,29 @@ TEST_F(CaptureModuleTest, StacksThatDoNotFitAreRejected) {
   EXPECT_EQ(ClassOf(expectation.status()), ErrorClass::kRejected);
 }
 
+// Layers are alike: an exponential of one shape stands for those of the others, of no other shape.
+TEST(PointsAlike, AreOfTheSameOpAndShape) {
+  const auto module = ReadModule(R"(HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  q = f32[2] parameter(1)
+  a = f32[4] exponential(p)
+  b = f32[4] negate(a)
+  c = f32[4] exponential(b)
+  d = f32[2] exponential(q)
+  ROOT t = (f32[4], f32[2]) tuple(c, d)
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::vector<std::string> names;
+  for (const CapturePoint& point : AllPoints(**module)) {
+    if (point.instruction->name() != "a") continue;
+    for (const CapturePoint& alike : PointsAlike(**module, {point}))
+      names.push_back(alike.instruction->name());
+  }
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "c"}));
+}
+
 }  // namespace
 }  // namespace assay

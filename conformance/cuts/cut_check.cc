@@ -86,7 +86,8 @@ class CutCheck {
 
   absl::Status Run() {
     ASSAY_ASSIGN_OR_RETURN(flat_, Flatten(subject_.module));
-    if (ProductsOf(*flat_.module) > kManyProducts) cheap_products_ = kCheapProductsOfMany;
+    is_big_ = ProductsOf(*flat_.module) > kManyProducts;
+    if (is_big_) cheap_products_ = kCheapProductsOfMany;
     for (const Computation* unit : CapturableUnits(*flat_.module))
       for (const Instruction* instruction : *unit)
         if (instruction->opcode() == Opcode::kWhile) room_[instruction] = kFirstRoom;
@@ -144,6 +145,7 @@ class CutCheck {
       const bool is_stuck = has_all_sums && before >= 0 && report_.undecided * 10 > before * 9 &&
                             (number > 2 || report_.OpenResult(plain_).empty());
       if (report_.failed > 0 || is_decided || is_stuck) break;
+      if (is_big_) more = PointsAlike(*flat_.module, more);
       if (!has_all_sums) {
         for (const CapturePoint& point : SumsOf(*flat_.module, /*only_contractions=*/false))
           more.push_back(point);
@@ -288,6 +290,8 @@ class CutCheck {
   // with what was seen and nothing else; and with those alone that all readers have in common.
   absl::Status Read(Round& round) {
     ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kBold, round.reading));
+    // More captures help sooner than more readings, which take long.
+    if (is_big_ && !best_.has_value() && LeavesMostOpen(round)) return absl::OkStatus();
     if (LeavesMuchOpen(round))
       ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kAsSeen, round.as_seen.emplace()));
     const bool is_bold = std::any_of(
@@ -320,6 +324,14 @@ class CutCheck {
     }
     round.reading = std::move(again);
     return absl::OkStatus();
+  }
+
+  // Of the elements of the results.
+  static bool LeavesMostOpen(const Round& round) {
+    Judgement all;
+    for (size_t k = 0; k < round.results.size(); ++k)
+      AddTo(all, JudgeResult(round.reading.results, k, round.results[k], nullptr));
+    return OpenOf(all) * 2 > all.elements;
   }
 
   static bool LeavesMuchOpen(const Round& round) {
@@ -752,6 +764,7 @@ class CutCheck {
   const CutSubject& subject_;
   CutReport& report_;
   const double started_ = Now(), begun_ = WorkSeconds();
+  bool is_big_ = false;  // a program of so many products that every reading takes long
   int64_t cheap_products_ = kCheapProducts;
   FlatModule flat_;
   TripRoom room_;
