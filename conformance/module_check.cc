@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "conformance/cuts/work.h"
+#include "conformance/cuts/programs/work.h"
 #include "conformance/waivers.h"
 #include "spec/backend/initial_values.h"
 #include "spec/base/clock.h"

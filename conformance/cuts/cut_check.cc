@@ -1,4 +1,4 @@
-// Rounds of compiling with captures and reading the run on the oracle, and the verdict of them all.
+// Where a program is cut, round by round, and the verdict of them all.
 #include "conformance/cuts/cut_check.h"
 
 #include <unistd.h>
@@ -8,8 +8,7 @@
 #include <optional>
 
 #include "conformance/cuts/array_judgement.h"
-#include "conformance/cuts/pieces.h"
-#include "conformance/cuts/work.h"
+#include "conformance/cuts/rounds.h"
 #include "spec/backend/check.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
@@ -29,53 +28,9 @@ constexpr int kMostSteps = 3;  // back from results that moved
 // everything before took.
 constexpr int kMostTrials = 60;
 constexpr double kTrialSeconds = 240;
-// Fewer are not worth another compilation.
-constexpr double kFewUndecided = 1e-4;
-// In a program of kManyProducts, of which there may be ten readings, contractions of fewer are
-// sampled, too.
-constexpr int64_t kCheapProductsOfMany = int64_t{1} << 21;
 // The share of an array's elements that may not follow from what was captured before it, where the
 // compiler computed that anew for this reader.
 constexpr double kMostRefused = 0.25;
-constexpr int64_t kMostCapturedBytes = int64_t{1} << 30;
-// Trips of a loop that there is room for at first; the loop's own count says how many it made.
-constexpr int64_t kFirstRoom = 64;
-
-using PointSet = absl::flat_hash_set<CapturePoint>;
-
-// The oracle's answer to one run with captures.
-struct Reading {
-  absl::flat_hash_map<CapturePoint, Judgement> captured;
-  absl::flat_hash_map<CapturePoint, std::string> failures;
-  std::vector<CapturePoint> order;  // of evaluation
-  UselessElements useless;
-  // Of each instruction, whether its array had elements with a useless bound when it was visited
-  // last; and those that had some while their operands had none, in some trip.
-  absl::flat_hash_map<const Instruction*, bool> is_useless_now;
-  std::vector<const Instruction*> first_losses;
-  absl::flat_hash_map<CapturePoint, int64_t> not_sampled;
-  // The elements that did not pass of every captured array, in the order in which they were shown;
-  // of arrays that were sampled the sample is looked at.
-  ElementLists open;
-  Expectation results;
-};
-
-// One compilation with captures, and its run.
-struct Round {
-  std::vector<CapturePoint> points;
-  std::vector<Capture> captures;
-  std::vector<Literal> results;  // the program's own leaves
-  Reading reading;
-  std::optional<Reading> as_seen;  // where that leaves too much open
-  std::optional<Reading> careful;  // where that follows what readers may have computed anew
-};
-
-// How captured values are followed.
-enum class Way {
-  kBold,     // all of them, with what readers may have beside what was seen; undecided ones are not
-  kAsSeen,   // all of them, as they were seen; undecided ones are not
-  kCareful,  // those that all readers have in common
-};
 
 // What the check has computed, here and in workers: others may have the cores in between.
 double WorkSeconds() { return CpuSecondsOfTree(getpid()) + CpuSecondsOfWorkersElsewhere(); }
@@ -86,11 +41,7 @@ class CutCheck {
 
   absl::Status Run() {
     ASSAY_ASSIGN_OR_RETURN(flat_, Flatten(subject_.module));
-    is_big_ = ProductsOf(*flat_.module) > kManyProducts;
-    if (is_big_) cheap_products_ = kCheapProductsOfMany;
-    for (const Computation* unit : CapturableUnits(*flat_.module))
-      for (const Instruction* instruction : *unit)
-        if (instruction->opcode() == Opcode::kWhile) room_[instruction] = kFirstRoom;
+    rounds_.emplace(subject_, flat_);
     if (subject_.choose != nullptr) {
       ASSAY_RETURN_IF_ERROR(CutOnce(subject_.choose(*flat_.module)));
     } else if (subject_.everywhere) {
@@ -112,8 +63,8 @@ class CutCheck {
  private:
   absl::Status CutOnce(const std::vector<CapturePoint>& points) {
     Round round;
-    ASSAY_RETURN_IF_ERROR(Capture(points, round));
-    ASSAY_RETURN_IF_ERROR(Read(round));
+    ASSAY_RETURN_IF_ERROR(rounds_->Capture(points, round));
+    ASSAY_RETURN_IF_ERROR(rounds_->Read(round));
     Keep(std::move(round));
     return absl::OkStatus();
   }
@@ -132,10 +83,10 @@ class CutCheck {
     bool has_all_sums = false;
     for (int number = 0; number < kMostRounds; ++number) {
       Round round;
-      absl::Status status = Capture(points, round);
+      absl::Status status = rounds_->Capture(points, round);
       if (!status.ok() && best_.has_value()) break;
       if (!status.ok()) return status;
-      ASSAY_RETURN_IF_ERROR(Read(round));
+      ASSAY_RETURN_IF_ERROR(rounds_->Read(round, /*may_capture_more=*/number == 0));
       const int64_t before = best_.has_value() ? report_.undecided : -1;
       std::vector<CapturePoint> more = AroundLossesOf(round);
       Keep(std::move(round));
@@ -145,7 +96,7 @@ class CutCheck {
       const bool is_stuck = has_all_sums && before >= 0 && report_.undecided * 10 > before * 9 &&
                             (number > 2 || report_.OpenResult(plain_).empty());
       if (report_.failed > 0 || is_decided || is_stuck) break;
-      if (is_big_) more = PointsAlike(*flat_.module, more);
+      if (rounds_->IsBig()) more = PointsAlike(*flat_.module, more);
       if (!has_all_sums) {
         for (const CapturePoint& point : SumsOf(*flat_.module, /*only_contractions=*/false))
           more.push_back(point);
@@ -171,14 +122,14 @@ class CutCheck {
       const PointSet captured(points.begin(), points.end());
       PointSet dropped;
       for (size_t k = 0; k < plain_.size(); ++k) {
-        if (plain_[k].failed == 0 || (ResultAt(k) == root && !is_one_array)) continue;
-        for (const CapturePoint& point : NearestCaptures(*ResultAt(k), captured))
+        if (plain_[k].failed == 0 || (rounds_->ResultAt(k) == root && !is_one_array)) continue;
+        for (const CapturePoint& point : NearestCaptures(*rounds_->ResultAt(k), captured))
           dropped.insert(point);
       }
       if (dropped.empty()) return;
       std::erase_if(points, [&](const CapturePoint& point) { return dropped.contains(point); });
       Round round;
-      if (!Capture(points, round).ok() || !Read(round).ok()) return;
+      if (!rounds_->Capture(points, round).ok() || !rounds_->Read(round).ok()) return;
       JudgeOrKeep(std::move(round));
     }
   }
@@ -188,7 +139,7 @@ class CutCheck {
   void ReachThroughQuietCaptures() {
     std::vector<size_t> wanted;
     for (size_t k = 0; k < plain_.size(); ++k) {
-      const Judgement captured = ResultJudgement(*best_, k, best_->results[k], nullptr);
+      const Judgement captured = rounds_->ResultJudgement(*best_, k, best_->results[k], nullptr);
       if (plain_[k].failed > 0 || (IsLeftOpen(plain_[k]) && !IsLeftOpen(captured)))
         wanted.push_back(k);
     }
@@ -197,7 +148,7 @@ class CutCheck {
     Round quiet;
     auto is_quiet = [&](const std::vector<CapturePoint>& points) {
       Round round;
-      if (WorkSeconds() > until || points == best_->points || !Capture(points, round).ok())
+      if (WorkSeconds() > until || points == best_->points || !rounds_->Capture(points, round).ok())
         return false;
       const bool is_same = std::all_of(wanted.begin(), wanted.end(), [&](size_t k) {
         return subject_.plain[k]->bytes() == round.results[k].bytes();
@@ -208,7 +159,7 @@ class CutCheck {
     QuietCaptures captures(is_quiet, kMostTrials);
     if (!is_quiet({}) || !captures.Grow(best_->points)) return;
     for (int step = 0; step < kMostRounds; ++step) {
-      if (!Read(quiet).ok()) return;
+      if (!rounds_->Read(quiet).ok()) return;
       const std::vector<CapturePoint> more = AroundLosses(
           quiet.reading.first_losses, PointSet(quiet.points.begin(), quiet.points.end()));
       JudgeOrKeep(std::move(quiet));
@@ -221,9 +172,9 @@ class CutCheck {
 
   // Of a further round only the given results count, unless it shows something wrong.
   void JudgeOrKeep(Round round) {
-    const bool is_wrong =
-        std::any_of(round.reading.order.begin(), round.reading.order.end(),
-                    [&](const CapturePoint& p) { return CapturedJudgement(round, p).failed > 0; });
+    const bool is_wrong = std::any_of(
+        round.reading.order.begin(), round.reading.order.end(),
+        [&](const CapturePoint& p) { return rounds_->CapturedJudgement(round, p).failed > 0; });
     if (is_wrong) {
       Keep(std::move(round));
     } else {
@@ -236,7 +187,7 @@ class CutCheck {
   void JudgeGiven(const Round& round) {
     auto judge = [&](const std::vector<const Literal*>& given, std::vector<Judgement>& best) {
       for (size_t k = 0; k < std::min(given.size(), round.results.size()); ++k) {
-        const Judgement judgement = ResultJudgement(round, k, *given[k], nullptr);
+        const Judgement judgement = rounds_->ResultJudgement(round, k, *given[k], nullptr);
         if (best.size() <= k) {
           best.push_back(judgement);
         } else if (std::pair(judgement.failed, judgement.inconclusive) <
@@ -252,288 +203,6 @@ class CutCheck {
       is_equal_[k] = is_equal_[k] || subject_.plain[k]->bytes() == round.results[k].bytes();
   }
 
-  // Compiles and runs with the captures.
-  absl::Status Capture(const std::vector<CapturePoint>& wanted, Round& round) {
-    const double start = Now();
-    round.points = Affordable(wanted, room_, kMostCapturedBytes);
-    if (subject_.in_pieces) return CapturePieces(round);
-    auto run = [&](const Module& module) -> absl::StatusOr<std::vector<Literal>> {
-      ++report_.rounds;
-      ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable,
-                             subject_.backend.Compile(module, subject_.options));
-      std::vector<std::vector<const Literal*>> arguments = subject_.other_arguments;
-      arguments.insert(arguments.begin(), subject_.arguments);
-      ASSAY_ASSIGN_OR_RETURN(RunResult result, RunGuarded(*executable, arguments));
-      return std::move(result.outputs);
-    };
-    ASSAY_ASSIGN_OR_RETURN(CapturedResults seen, RunWithCaptures(flat_, round.points, room_, run));
-    round.captures = std::move(seen.captures);
-    round.results = std::move(seen.results);
-    report_.backend_seconds += Now() - start;
-    return absl::OkStatus();
-  }
-
-  absl::Status CapturePieces(Round& round) {
-    if (HasDevices())
-      return MakeError(ErrorClass::kUnsupported, "pieces of programs on several devices");
-    const double start = Now();
-    std::erase_if(round.points,
-                  [&](const CapturePoint& point) { return !CanEndPiece(flat_, point); });
-    PieceRun pieces(flat_, subject_.arguments, subject_.backend, subject_.options);
-    ASSAY_ASSIGN_OR_RETURN(round.captures, pieces.Run(round.points, round.results));
-    report_.rounds += pieces.compilations();
-    report_.backend_seconds += Now() - start;
-    return absl::OkStatus();
-  }
-
-  // Asks the oracle about a run: once with all captures followed; if that leaves much open, again
-  // with what was seen and nothing else; and with those alone that all readers have in common.
-  absl::Status Read(Round& round) {
-    ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kBold, round.reading));
-    // More captures help sooner than more readings, which take long.
-    if (is_big_ && !best_.has_value() && LeavesMostOpen(round)) return absl::OkStatus();
-    if (LeavesMuchOpen(round))
-      ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kAsSeen, round.as_seen.emplace()));
-    const bool is_bold = std::any_of(
-        round.points.begin(), round.points.end(),
-        [](const CapturePoint& point) { return !IsOneForAllReaders(*point.instruction); });
-    if (is_bold) ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kCareful, round.careful.emplace()));
-    return ReadWithWhatIsRight(round);
-  }
-
-  // What one reading leaves open another may call right. Asks once more with that known, if a
-  // result is open for want of it.
-  absl::Status ReadWithWhatIsRight(Round& round) {
-    PointSet right;
-    for (const auto& [point, judgement] : round.reading.captured) {
-      if (OpenOf(judgement) > 0 && OpenOf(CapturedJudgement(round, point)) == 0)
-        right.insert(point);
-    }
-    bool is_open = false;
-    for (size_t k = 0; k < round.results.size(); ++k)
-      is_open = is_open || IsLeftOpen(ResultJudgement(round, k, round.results[k], nullptr));
-    if (right.empty() || !is_open) return absl::OkStatus();
-    for (assay::Capture& capture : round.captures)
-      capture.is_right = right.contains({capture.instruction, capture.leaf});
-    Reading again;
-    ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kBold, again));
-    // What was right stays so.
-    for (const CapturePoint& point : right) {
-      auto found = again.captured.find(point);
-      if (found != again.captured.end()) found->second = CapturedJudgement(round, point);
-    }
-    round.reading = std::move(again);
-    return absl::OkStatus();
-  }
-
-  // Of the elements of the results.
-  static bool LeavesMostOpen(const Round& round) {
-    Judgement all;
-    for (size_t k = 0; k < round.results.size(); ++k)
-      AddTo(all, JudgeResult(round.reading.results, k, round.results[k], nullptr));
-    return OpenOf(all) * 2 > all.elements;
-  }
-
-  static bool LeavesMuchOpen(const Round& round) {
-    int64_t elements = 0, open = 0;
-    for (const auto& [point, judgement] : round.reading.captured) {
-      elements += judgement.elements;
-      open += OpenOf(judgement);
-    }
-    for (size_t k = 0; k < round.results.size(); ++k) {
-      const Judgement judgement = JudgeResult(round.reading.results, k, round.results[k], nullptr);
-      if (IsLeftOpen(judgement)) return true;
-      elements += judgement.elements;
-      open += OpenOf(judgement);
-    }
-    return static_cast<double>(open) > kFewUndecided * static_cast<double>(elements);
-  }
-
-  absl::Status ReadOnce(Round& round, Way way, Reading& reading) {
-    const bool is_careful = way == Way::kCareful;
-    Captures captures;
-    captures.visits_all = way == Way::kBold;
-    captures.as_seen = way == Way::kAsSeen;
-    captures.keeps_open = !is_careful || !CommonOnesAreRight(round);
-    captures.sample =
-        subject_.sample == CutSubject::kSampleBig ? CutSubject::kBigSample : subject_.sample;
-    captures.cheap_products = subject_.sample == CutSubject::kSampleBig ? cheap_products_ : 0;
-    captures.sample_seed = subject_.seed;
-    for (assay::Capture& capture : round.captures) {
-      captures.values.push_back(std::move(capture));
-      captures.values.back().is_followed = !is_careful ||
-                                           captures.values.back().leaf == Capture::kBranchTaken ||
-                                           IsOneForAllReaders(*captures.values.back().instruction);
-    }
-    captures.visit = [&](const CaptureVisit& visit) { Note(visit, is_careful, reading); };
-    absl::StatusOr<Expectation> results = ExpectFrom(captures);
-    for (size_t k = 0; k < round.captures.size(); ++k)
-      round.captures[k] = std::move(captures.values[k]);
-    if (!results.ok()) return results.status();
-    reading.results = *std::move(results);
-    return absl::OkStatus();
-  }
-
-  bool HasDevices() const { return !subject_.other_arguments.empty(); }
-
-  // The expectation of the results of all devices, one device's behind the other's.
-  absl::StatusOr<Expectation> ExpectFrom(const Captures& captures) {
-    const Limits& limits = subject_.options.limits;
-    if (!HasDevices()) {
-      return subject_.oracle.ExpectFrom(*flat_.module, subject_.arguments, captures,
-                                        subject_.profile, limits);
-    }
-    std::vector<DeviceInputs> inputs = {{subject_.arguments, {}}};
-    for (const auto& arguments : subject_.other_arguments) inputs.push_back({arguments, {}});
-    ASSAY_ASSIGN_OR_RETURN(
-        std::vector<DeviceExpectation> devices,
-        subject_.oracle.ExpectDevicesFrom(*flat_.module, subject_.options.devices, inputs, captures,
-                                          subject_.profile, limits));
-    Expectation all;
-    for (DeviceExpectation& device : devices) all.Append(std::move(device.result));
-    return all;
-  }
-
-  void Note(const CaptureVisit& visit, bool is_careful, Reading& reading) const {
-    const CapturePoint point{&visit.instruction, visit.leaf};
-    if (visit.seen == nullptr) {
-      const Judgement own = JudgeArray(visit.expected, visit.expected.plain, nullptr);
-      reading.useless[point] += own.inconclusive;
-      NoteLoss(visit.instruction, own.inconclusive > 0, reading);
-      return;
-    }
-    std::string& failure = reading.failures[point];
-    Judgement judgement = JudgeArray(visit.expected, *visit.seen, &failure);
-    if (is_careful) OpenBlunt(visit.expected, judgement);
-    if (visit.sample != nullptr)
-      reading.not_sampled[point] += visit.instruction.shape().ElementCount() - judgement.elements;
-    reading.open.push_back(OpenElementsOf(visit, judgement));
-    // A choice of the compiler that may be made either way: it is right, and followed from here.
-    const bool is_choice = IsPred(visit.seen->element_type());
-    if (is_choice && !is_careful) {
-      judgement.passed += judgement.inconclusive;
-      judgement.inconclusive = 0;
-    }
-    reading.useless[point] += judgement.inconclusive;
-    NoteLoss(visit.instruction, judgement.inconclusive > 0, reading);
-    auto [found, is_new] = reading.captured.emplace(point, Judgement());
-    if (is_new) reading.order.push_back(point);
-    AddTo(found->second, judgement);
-    SetVerdict(found->second);
-  }
-
-  // Cut everywhere, what the careful reading alone calls right must lie inside a sharp bound.
-  void OpenBlunt(const ArrayExpectation& expected, Judgement& judgement) const {
-    if (!subject_.everywhere) return;
-    const int64_t blunt = std::min(CountBlunt(expected), judgement.passed);
-    judgement.passed -= blunt;
-    judgement.inconclusive += blunt;
-    SetVerdict(judgement);
-  }
-
-  static void NoteLoss(const Instruction& instruction, bool is_useless, Reading& reading) {
-    reading.is_useless_now[&instruction] = is_useless;
-    if (!is_useless) return;
-    const bool is_first = std::none_of(
-        instruction.operands().begin(), instruction.operands().end(), [&](const Instruction* each) {
-          auto found = reading.is_useless_now.find(each);
-          return found != reading.is_useless_now.end() && found->second;
-        });
-    std::vector<const Instruction*>& losses = reading.first_losses;
-    if (is_first && std::find(losses.begin(), losses.end(), &instruction) == losses.end())
-      losses.push_back(&instruction);
-  }
-
-  // The elements of the whole array that were not called right.
-  static std::vector<int64_t> OpenElementsOf(const CaptureVisit& visit,
-                                             const Judgement& judgement) {
-    if (judgement.passed == judgement.elements) return {};
-    std::vector<int64_t> open = OpenElements(visit.expected, *visit.seen);
-    if (visit.sample != nullptr)
-      for (int64_t& element : open) element = (*visit.sample)[element];
-    return open;
-  }
-
-  Judgement CapturedJudgement(const Round& round, const CapturePoint& point) const {
-    const Judgement& bold = round.reading.captured.at(point);
-    auto in = [&](const std::optional<Reading>& reading) -> const Judgement* {
-      if (!reading.has_value()) return nullptr;
-      auto found = reading->captured.find(point);
-      return found == reading->captured.end() ? nullptr : &found->second;
-    };
-    return JoinedOf(bold, in(round.as_seen), in(round.careful));
-  }
-
-  Judgement ResultJudgement(const Round& round, size_t leaf, const Literal& seen,
-                            std::string* failure) const {
-    const Judgement bold = JudgeResult(round.reading.results, leaf, seen, failure);
-    std::optional<Judgement> as_seen, careful;
-    if (round.as_seen.has_value())
-      as_seen = JudgeResult(round.as_seen->results, leaf, seen, nullptr);
-    if (round.careful.has_value()) {
-      const Expectation& results = round.careful->results;
-      careful = JudgeResult(results, leaf, seen, failure);
-      if (leaf < results.leaves.size()) OpenBlunt(results.leaves[leaf], *careful);
-    }
-    Judgement judgement = JoinedOf(bold, as_seen.has_value() ? &*as_seen : nullptr,
-                                   careful.has_value() ? &*careful : nullptr);
-    CarryOpen(round, leaf, judgement);
-    return judgement;
-  }
-
-  static Judgement JoinedOf(const Judgement& bold, const Judgement* as_seen,
-                            const Judgement* careful) {
-    int64_t open = OpenOf(bold);
-    if (as_seen != nullptr) open = std::min(open, OpenOf(*as_seen));
-    if (careful == nullptr) return Joined(bold, std::max(open - bold.failed, int64_t{0}));
-    return Joined(*careful, open);
-  }
-
-  // True if nothing is open of the captures that the careful reading follows. Otherwise it keeps
-  // the bounds of what is, so that a result made of it passes only with whatever is right there.
-  static bool CommonOnesAreRight(const Round& round) {
-    return std::none_of(round.points.begin(), round.points.end(), [&](const CapturePoint& point) {
-      auto found = round.reading.captured.find(point);
-      return found != round.reading.captured.end() && found->second.inconclusive > 0 &&
-             IsOneForAllReaders(*point.instruction);
-    });
-  }
-
-  // A result that shows a captured array is read as that was seen: as much of it is open as there.
-  void CarryOpen(const Round& round, size_t leaf, Judgement& judgement) const {
-    const PointSet captured(round.points.begin(), round.points.end());
-    const std::optional<CapturePoint> source = CapturedSource(*ResultAt(leaf), captured);
-    if (!source.has_value() || !round.reading.captured.contains(*source)) return;
-    const Judgement seen = CapturedJudgement(round, *source);
-    if (seen.elements == 0) return;
-    const double share =
-        static_cast<double>(seen.inconclusive) / static_cast<double>(seen.elements);
-    const auto open =
-        static_cast<int64_t>(std::round(share * static_cast<double>(judgement.elements)));
-    const int64_t more = std::clamp(open - judgement.inconclusive, int64_t{0}, judgement.passed);
-    judgement.inconclusive += more;
-    judgement.passed -= more;
-    SetVerdict(judgement);
-  }
-
-  // The instruction that makes a leaf of the program's results.
-  const Instruction* ResultAt(size_t leaf) const {
-    const Instruction* root = flat_.module->entry()->root();
-    if (HasDevices()) leaf %= static_cast<size_t>(std::max<int64_t>(LeafCount(root->shape()), 1));
-    const bool has_operand =
-        root->opcode() == Opcode::kTuple && leaf < static_cast<size_t>(root->operand_count());
-    return has_operand ? root->operand(static_cast<int64_t>(leaf)) : root;
-  }
-
-  // What is wrong with a captured array, in the words of the reading that convicts it.
-  static std::string FailureAt(const Round& round, const CapturePoint& point) {
-    if (round.careful.has_value()) {
-      const auto found = round.careful->failures.find(point);
-      if (found != round.careful->failures.end() && !found->second.empty()) return found->second;
-    }
-    return round.reading.failures.at(point);
-  }
-
   // Takes the round's verdict over unless that of one before says more.
   void Keep(Round round) {
     JudgeGiven(round);
@@ -541,7 +210,7 @@ class CutCheck {
     report.captures = static_cast<int64_t>(round.points.size());
     for (const CapturePoint& point : round.reading.order) {
       Stretch stretch = Named(*point.instruction);
-      stretch.judgement = CapturedJudgement(round, point);
+      stretch.judgement = rounds_->CapturedJudgement(round, point);
       if (stretch.judgement.failed > 0) stretch.failure = FailureAt(round, point);
       stretch.refused =
           std::min(stretch.judgement.inconclusive, round.reading.captured.at(point).failed);
@@ -554,20 +223,18 @@ class CutCheck {
       Stretch stretch;
       stretch.name = OutputName(k);
       stretch.is_output = true;
-      stretch.judgement = ResultJudgement(round, k, round.results[k], &stretch.failure);
+      stretch.judgement = rounds_->ResultJudgement(round, k, round.results[k], &stretch.failure);
       report.Add(std::move(stretch));
     }
     const bool is_better = !best_.has_value() || report.failed > 0 ||
                            report.UndecidedShare() <= report_.UndecidedShare();
     if (!is_better) return;
-    report.rounds = report_.rounds;
-    report.backend_seconds = report_.backend_seconds;
     report_ = std::move(report);
     best_ = std::move(round);
   }
 
   std::string OutputName(size_t number) const {
-    if (!HasDevices()) return StrCat("output ", number);
+    if (!rounds_->HasDevices()) return StrCat("output ", number);
     const auto leaves = static_cast<size_t>(
         std::max<int64_t>(LeafCount(flat_.module->entry()->root()->shape()), 1));
     return StrCat("output ", number % leaves, " of device ", number / leaves);
@@ -594,11 +261,11 @@ class CutCheck {
   // The captured array, or the result, that is the first to be wrong.
   CapturePoint FirstFailing() const {
     for (const CapturePoint& point : best_->reading.order)
-      if (CapturedJudgement(*best_, point).failed > 0) return point;
+      if (rounds_->CapturedJudgement(*best_, point).failed > 0) return point;
     size_t result = 0;
     for (const Stretch& stretch : report_.stretches) {
       if (!stretch.is_output) continue;
-      if (stretch.judgement.failed > 0) return {ResultAt(result), 0};
+      if (stretch.judgement.failed > 0) return {rounds_->ResultAt(result), 0};
       ++result;
     }
     return {flat_.module->entry()->root(), 0};
@@ -654,7 +321,9 @@ class CutCheck {
     Round round;
     std::vector<CapturePoint> points = best_->points;
     points.insert(points.end(), more.begin(), more.end());
-    if (!Capture(points, round).ok() || !ReadOnce(round, Way::kBold, reading).ok()) return false;
+    if (!rounds_->Capture(points, round).ok() ||
+        !rounds_->ReadOnce(round, Way::kBold, reading).ok())
+      return false;
     return true;
   }
 
@@ -677,7 +346,7 @@ class CutCheck {
     const PointSet captured(round.points.begin(), round.points.end());
     for (size_t k = 0; k < round.results.size(); ++k) {
       // What shows a captured array is among those.
-      const bool is_shown = CapturedSource(*ResultAt(k), captured).has_value();
+      const bool is_shown = CapturedSource(*rounds_->ResultAt(k), captured).has_value();
       open.push_back(is_shown ? std::vector<int64_t>() : AllOf(round.results[k]));
       for (const Reading* reading : readings) {
         const Expectation& results = reading->results;
@@ -697,7 +366,7 @@ class CutCheck {
   // Compares elements that stay undecided with random legal evaluations from the captured values.
   // It takes at most as long as everything before took.
   void CompareWithDraws() {
-    if (HasDevices()) return;
+    if (rounds_->HasDevices()) return;
     const double until = Now() + std::max(1.0, Now() - started_);
     report_.drawn = CompareWithLegalValues(
         {*flat_.module, subject_.arguments, subject_.oracle, subject_.options.limits,
@@ -721,6 +390,8 @@ class CutCheck {
 
   void Conclude() {
     report_.everywhere = subject_.everywhere;
+    report_.rounds = rounds_->compilations();
+    report_.backend_seconds = rounds_->backend_seconds();
     for (const Judgement& judgement : plain_) AddTo(report_.plain, judgement);
     for (const Judgement& judgement : stored_) AddTo(report_.stored, judgement);
     report_.outputs_equal = std::count(is_equal_.begin(), is_equal_.end(), true);
@@ -764,10 +435,8 @@ class CutCheck {
   const CutSubject& subject_;
   CutReport& report_;
   const double started_ = Now(), begun_ = WorkSeconds();
-  bool is_big_ = false;  // a program of so many products that every reading takes long
-  int64_t cheap_products_ = kCheapProducts;
   FlatModule flat_;
-  TripRoom room_;
+  std::optional<Rounds> rounds_;
   std::optional<Round> best_;
   std::vector<const Instruction*> losses_;
   std::vector<Judgement> plain_, stored_;  // by result

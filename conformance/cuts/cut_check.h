@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cuts/capture_choice.h"
 #include "conformance/cuts/drawn_spread.h"
+#include "conformance/cuts/programs/capture_choice.h"
 #include "nlohmann/json_fwd.hpp"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "conformance/cuts/capture_choice.h"
+#include "conformance/cuts/programs/capture_choice.h"
 #include "reference/interpreter/interpreter.h"
 #include "reference/testing/float_program.h"
 #include "reference/testing/legal_evaluator.h"

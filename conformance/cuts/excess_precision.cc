@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "conformance/cuts/capture_choice.h"
+#include "conformance/cuts/programs/capture_choice.h"
 #include "spec/ops/op_table.h"
 #include "spec/verifier/verifier.h"
 

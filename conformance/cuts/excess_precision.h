@@ -5,7 +5,7 @@
 #include <memory>
 #include <random>
 
-#include "conformance/cuts/flat_module.h"
+#include "conformance/cuts/programs/flat_module.h"
 
 namespace assay {
 

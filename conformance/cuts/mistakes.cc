@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "conformance/cuts/capture_choice.h"
+#include "conformance/cuts/programs/capture_choice.h"
 #include "spec/attributes/attribute_words.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "conformance/cuts/capture_choice.h"
-#include "conformance/cuts/capture_module.h"
+#include "conformance/cuts/programs/capture_choice.h"
+#include "conformance/cuts/programs/capture_module.h"
 #include "conformance/dumps/async_pairs.h"
 #include "conformance/dumps/mixed_precision.h"
 #include "conformance/dumps/tiled_bitcasts.h"

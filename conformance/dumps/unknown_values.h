@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "conformance/cuts/flat_module.h"
+#include "conformance/cuts/programs/flat_module.h"
 #include "spec/backend/oracle.h"
 
 namespace assay {

@@ -180,10 +180,10 @@ class RoleSearch {
     role_.reset();
     is_wrapped_ = false;
     seen_.clear();
-    todo_ = {start};
-    while (!todo_.empty()) {
-      const Leaf leaf = todo_.back();
-      todo_.pop_back();
+    pending_ = {start};
+    while (!pending_.empty()) {
+      const Leaf leaf = pending_.back();
+      pending_.pop_back();
       if (!seen_.insert(leaf).second) continue;
       // Each user once, though it may read the value several times.
       absl::flat_hash_set<const Instruction*> users;
@@ -213,10 +213,10 @@ class RoleSearch {
                       (slot == 0 && DirectionOf(user) == Direction::kLt && IsZero(user.operand(1)));
         return;
       case Opcode::kTuple:
-        todo_.emplace_back(&user, before + leaf.second);
+        pending_.emplace_back(&user, before + leaf.second);
         return;
       case Opcode::kOptBarrier:
-        todo_.emplace_back(&user, leaf.second);
+        pending_.emplace_back(&user, leaf.second);
         return;
       case Opcode::kGetTupleElement: {
         int64_t first = 0;
@@ -224,24 +224,24 @@ class RoleSearch {
         for (int64_t k = 0; k < user.tuple_index(); ++k) first += LeafCount(elements[k]);
         const int64_t count = LeafCount(user.shape());
         if (leaf.second >= first && leaf.second < first + count)
-          todo_.emplace_back(&user, leaf.second - first);
+          pending_.emplace_back(&user, leaf.second - first);
         return;
       }
       case Opcode::kWhile:
         for (const Computation* callee : user.callees())
-          todo_.emplace_back(callee->parameter(0), leaf.second);
-        todo_.emplace_back(&user, leaf.second);
+          pending_.emplace_back(callee->parameter(0), leaf.second);
+        pending_.emplace_back(&user, leaf.second);
         return;
       case Opcode::kConditional:
-        if (slot > 0) todo_.emplace_back(user.callee(slot - 1)->parameter(0), leaf.second);
+        if (slot > 0) pending_.emplace_back(user.callee(slot - 1)->parameter(0), leaf.second);
         return;
       case Opcode::kCall:
       case Opcode::kFusion:
       case Opcode::kAsyncStart:
-        todo_.emplace_back(user.callee()->parameter(slot), leaf.second);
+        pending_.emplace_back(user.callee()->parameter(slot), leaf.second);
         return;
       default:
-        if (Moves(user, slot)) todo_.emplace_back(&user, 0);
+        if (Moves(user, slot)) pending_.emplace_back(&user, 0);
         return;
     }
   }
@@ -255,7 +255,7 @@ class RoleSearch {
       const bool is_given = opcode == Opcode::kCall || opcode == Opcode::kFusion ||
                             opcode == Opcode::kConditional ||
                             (opcode == Opcode::kWhile && leaf.first->shape().IsTuple());
-      if (is_given) todo_.emplace_back(caller, leaf.second);
+      if (is_given) pending_.emplace_back(caller, leaf.second);
     }
   }
 
@@ -269,7 +269,7 @@ class RoleSearch {
 
   absl::flat_hash_map<const Computation*, std::vector<const Instruction*>> callers_;
   absl::flat_hash_set<Leaf> seen_;
-  std::vector<Leaf> todo_;
+  std::vector<Leaf> pending_;
   std::optional<PlaceRole> role_;
   bool is_wrapped_ = false;
 };

@@ -1,13 +1,13 @@
 // A program with captures gives its own results as before and, behind them, the values from inside,
 // those of loops stacked by their trips.
-#include "conformance/cuts/capture_module.h"
+#include "conformance/cuts/programs/capture_module.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "conformance/cuts/capture_choice.h"
-#include "conformance/cuts/pieces.h"
+#include "conformance/cuts/programs/capture_choice.h"
+#include "conformance/cuts/programs/pieces.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/text/reader.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "conformance/cuts/flat_module.h"
+#include "conformance/cuts/programs/flat_module.h"
 #include "spec/backend/captures.h"
 
 namespace assay {

@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "conformance/cuts/capture_module.h"
+#include "conformance/cuts/programs/capture_module.h"
 #include "spec/backend/backend.h"
 
 namespace assay {

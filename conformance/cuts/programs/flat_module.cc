@@ -1,5 +1,5 @@
 // Calls are inlined from the entry on; a computation that two places run is copied for the second.
-#include "conformance/cuts/flat_module.h"
+#include "conformance/cuts/programs/flat_module.h"
 
 #include <vector>
 

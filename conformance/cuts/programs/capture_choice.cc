@@ -1,9 +1,9 @@
 // Values are captured where sums are, and around the ops whose results the oracle finds too wide.
-#include "conformance/cuts/capture_choice.h"
+#include "conformance/cuts/programs/capture_choice.h"
 
 #include <algorithm>
 
-#include "conformance/cuts/work.h"
+#include "conformance/cuts/programs/work.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
 

@@ -1,5 +1,5 @@
 // Counts the products of contractions from shapes alone.
-#include "conformance/cuts/work.h"
+#include "conformance/cuts/programs/work.h"
 
 namespace assay {
 

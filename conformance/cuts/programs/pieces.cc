@@ -1,5 +1,5 @@
 // A piece is a new entry in a clone of the program, which holds the computations that it calls.
-#include "conformance/cuts/pieces.h"
+#include "conformance/cuts/programs/pieces.h"
 
 #include <algorithm>
 

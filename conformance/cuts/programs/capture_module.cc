@@ -1,6 +1,6 @@
 // Captured values travel outwards: from a body to its loop, from a branch to its conditional, from
 // there to the results of the entry.
-#include "conformance/cuts/capture_module.h"
+#include "conformance/cuts/programs/capture_module.h"
 
 #include <algorithm>
 #include <cstring>
