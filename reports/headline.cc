@@ -9,6 +9,7 @@
 #include "nlohmann/json.hpp"
 #include "reports/latest.h"
 #include "reports/numbers.h"
+#include "reports/run_summary.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -79,23 +80,9 @@ struct Standing {
   }
 };
 
-nlohmann::json SummaryOf(const RunRow& run) {
-  nlohmann::json json = nlohmann::json::parse(run.summary, nullptr, false);
-  return json.is_object() ? json : nlohmann::json::object();
-}
+bool HasPlantedDefect(const RunRow& run) { return !Word(SummaryOf(run), "defect").empty(); }
 
-bool HasPlantedDefect(const RunRow& run) {
-  const nlohmann::json summary = SummaryOf(run);
-  const auto defect = summary.find("defect");
-  return defect != summary.end() && defect->is_string() && !defect->get<std::string>().empty();
-}
-
-int64_t BucketsOf(const RunRow& run) {
-  const nlohmann::json summary = SummaryOf(run);
-  const auto buckets = summary.find("buckets");
-  return buckets != summary.end() && buckets->is_number() ? std::llround(buckets->get<double>())
-                                                          : 0;
-}
+int64_t BucketsOf(const RunRow& run) { return std::llround(Number(SummaryOf(run), "buckets")); }
 
 void AddCases(const RunRow& run, const std::vector<RunRow>& all, WrongAnswers& wrongs) {
   for (const CaseRow& row : run.cases) {

@@ -1,5 +1,6 @@
 // Puts the newest results of a kind of run together.
 #include "reports/latest.h"
+#include "reports/run_summary.h"
 
 #include <algorithm>
 #include <map>
@@ -12,20 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json SummaryOf(const RunRow& run) {
-  Json json = Json::parse(run.summary, nullptr, false);
-  return json.is_object() ? json : Json::object();
-}
-
-std::string Word(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : "";
-}
-
-bool IsAboveZero(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_number() && at->get<double>() > 0;
-}
+bool IsAboveZero(const Json& json, const char* key) { return Number(json, key) > 0; }
 
 // True if it looked at all cases that it could have looked at. Runs of older versions say in their
 // command alone that they were filtered.

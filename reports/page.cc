@@ -16,6 +16,7 @@
 #include "reports/html.h"
 #include "reports/latest.h"
 #include "reports/numbers.h"
+#include "reports/run_summary.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -25,22 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json SummaryOf(const RunRow& run) {
-  Json json = Json::parse(run.summary, nullptr, false);
-  return json.is_object() ? json : Json::object();
-}
-
-double Number(const Json& json, const char* key) {
-  auto at = json.find(key);
-  return at != json.end() && at->is_number() ? at->get<double>() : 0;
-}
-
 int64_t Whole(const Json& json, const char* key) { return std::llround(Number(json, key)); }
-
-std::string Word(const Json& json, const char* key) {
-  auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : "";
-}
 
 // "xla, XLA:CPU of jaxlib 0.10.2": each release has a card of its own.
 std::string WhoOf(const RunRow& run) {
