@@ -142,11 +142,11 @@ CutSubject SubjectOfCuts(const CheckCase& check_case, CutWish wish, Oracle& orac
   return cut;
 }
 
-// Cuts as the verdict needs it. A program that passes so is cut everywhere, too, if it is not big:
-// that may convict it.
+// Cuts as the verdict needs it. A program that passes so, by bounds with room for mistakes that
+// show, is cut everywhere, too, if it is not big: that may convict it.
 CutReport CutReportOf(CutSubject cut) {
   CutReport report = CheckByCuts(cut);
-  if (report.verdict != Verdict::kPass || cut.everywhere || cut.in_pieces ||
+  if (report.verdict != Verdict::kPass || report.is_sharp || cut.everywhere || cut.in_pieces ||
       !CanBeCutEverywhere(cut.module))
     return report;
   cut.everywhere = true;

@@ -27,7 +27,7 @@ constexpr int kMostSteps = 3;  // back from results that moved
 // Compilations in search of captures that move no result. It takes at most so long, or twice what
 // everything before took.
 constexpr int kMostTrials = 60;
-constexpr double kTrialSeconds = 240;
+constexpr double kTrialSeconds = 60;
 // The share of an array's elements that may not follow from what was captured before it, where the
 // compiler computed that anew for this reader.
 constexpr double kMostRefused = 0.25;
@@ -229,6 +229,7 @@ class CutCheck {
     const bool is_better = !best_.has_value() || report.failed > 0 ||
                            report.UndecidedShare() <= report_.UndecidedShare();
     if (!is_better) return;
+    report.is_sharp = Rounds::IsRightBySharpBounds(round);
     report_ = std::move(report);
     best_ = std::move(round);
   }

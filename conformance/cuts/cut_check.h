@@ -89,8 +89,10 @@ struct CutReport {
   int64_t not_sampled = 0;
   DrawComparison drawn;     // of undecided elements
   bool everywhere = false;  // CutSubject::everywhere
-  int64_t captures = 0;     // arrays, not counting the trips of loops
-  int64_t rounds = 0;       // compilations with captures
+  // What was captured is right by bounds without room for mistakes that show.
+  bool is_sharp = false;
+  int64_t captures = 0;  // arrays, not counting the trips of loops
+  int64_t rounds = 0;    // compilations with captures
   // The arrays of the program's result, and how many of them equal the plain program's bit for bit.
   int64_t outputs = 0, outputs_equal = 0;
   std::string smallest;              // the smallest part of a failed stretch that fails by itself

@@ -227,6 +227,7 @@ void Rounds::Note(const CaptureVisit& visit, bool is_careful, Reading& reading) 
   std::string& failure = reading.failures[point];
   Judgement judgement = JudgeArray(visit.expected, *visit.seen, &failure);
   if (is_careful) OpenBlunt(visit.expected, judgement);
+  if (!is_careful) reading.blunt += CountBlunt(visit.expected);
   if (visit.sample != nullptr)
     reading.not_sampled[point] += visit.instruction.shape().ElementCount() - judgement.elements;
   reading.open.push_back(OpenElementsOf(visit, judgement));
@@ -293,6 +294,14 @@ void Rounds::CarryOpen(const Round& round, size_t leaf, Judgement& judgement) co
   judgement.inconclusive += more;
   judgement.passed -= more;
   SetVerdict(judgement);
+}
+
+bool Rounds::IsRightBySharpBounds(const Round& round) {
+  const Reading& reading = round.reading;
+  const bool is_right = std::all_of(
+      reading.captured.begin(), reading.captured.end(),
+      [](const auto& captured) { return captured.second.passed == captured.second.elements; });
+  return is_right && reading.blunt == 0 && IsSharp(reading.results);
 }
 
 // The instruction that makes a leaf of the program's results.

@@ -28,6 +28,7 @@ struct Reading {
   absl::flat_hash_map<const Instruction*, bool> is_useless_now;
   std::vector<const Instruction*> first_losses;
   absl::flat_hash_map<CapturePoint, int64_t> not_sampled;
+  int64_t blunt = 0;  // elements of captured arrays whose bounds have room for mistakes that show
   // The elements that did not pass of every captured array, in the order in which they were shown;
   // of arrays that were sampled the sample is looked at.
   ElementLists open;
@@ -75,6 +76,10 @@ class Rounds {
   Judgement CapturedJudgement(const Round& round, const CapturePoint& point) const;
   Judgement ResultJudgement(const Round& round, size_t leaf, const Literal& seen,
                             std::string* failure) const;
+
+  // True if the first reading alone calls all of it right, by bounds without room for mistakes that
+  // show.
+  static bool IsRightBySharpBounds(const Round& round);
 
   // The instruction that makes a leaf of the program's results.
   const Instruction* ResultAt(size_t leaf) const;
