@@ -400,7 +400,8 @@ uint32_t ApartFromZero(const Range<Wide<T>>& exact, uint32_t zeros, Range<Wide<T
           to = positive ? values.high() : -values.low();
   if (!values.HasFinite() || from >= least) return 0;
   const uint32_t flags = values.flags;
-  values = Range<W>::Hull(sign * least, sign * std::max(to, least));
+  const W farthest = std::max(to, least);
+  values = positive ? Range<W>::Hull(least, farthest) : Range<W>::Hull(-farthest, -least);
   values.flags = flags;
   return from <= 0 ? uint32_t{kMayBeZero} : 0;
 }
