@@ -138,7 +138,9 @@ absl::Status ReadGuard(const Json& value, Defect& defect) {
     } else if (key == "opcodes") {
       ASSAY_RETURN_IF_ERROR(ReadOpcodes(item, defect));
     } else if (key == "attribute" || key == "constant") {
-      ASSAY_RETURN_IF_ERROR(ReadNumbers(item, key, defect));
+      // A list of them: all hold.
+      for (const Json& one : item.is_array() ? item : Json::array({item}))
+        ASSAY_RETURN_IF_ERROR(ReadNumbers(one, key, defect));
     } else {
       return BadDefect(StrCat("guard has no field '", key,
                               "'; it has types, min_rank, min_elements, max_elements, "

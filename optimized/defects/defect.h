@@ -59,6 +59,7 @@ int64_t BendKnown(const Defect& defect, int64_t known);
 //  "max_elements": 64, "min_operands": 3, "opcodes": ["slice"],
 //  "attribute": {"name": "slice", "field": "stride", "operand": 0, "min": 2, "max": 8},
 //  "constant": {"operand": 1, "min": 0, "max": 0}}}
+// An attribute or constant may be a list of such objects, all of which hold.
 // `kind` is a Name(DecisionKind) and may be left out for rewrites; `guard` and `parameters` may be
 // left out. Unknown fields, operators, parameters and gates are errors (invalid argument).
 absl::StatusOr<Defect> ParseDefect(const std::string& json);

@@ -204,6 +204,8 @@ constexpr ClassText kClasses[] = {
     {"tasks", "kernels that threads share"},
     {"direct-code", "instructions that are chosen without LLVM: lanes, widths, NaN, clamps"},
     {"new-kernels", "what is merged, packed, selected, turned and called since the first run"},
+    {"conjunctions",
+     "two or three attributes at once: both edges, an edge and a type, a type and a size"},
 };
 
 struct Sum {

@@ -82,8 +82,13 @@ std::optional<MutationScore> RunOne(const Options& options, const PlantedDefect&
   }
   score.seconds = summary->seconds;
   score.programs = summary->programs;
-  score.killed = summary->findings > 0;
   for (const BucketShown& bucket : BucketsShown(*summary)) {
+    if (bucket.finding->kind == Outcome::kOurFault) {
+      // It says nothing about the defect, and ended the campaign.
+      score.error = StrCat("a failure of Assay itself ended it: ", bucket.finding->text);
+      continue;
+    }
+    score.killed = true;
     if (!bucket.finding->triaged) continue;
     const TriageResult& triage = bucket.finding->triage;
     score.blamed = triage.blamed_rule;
@@ -93,6 +98,7 @@ std::optional<MutationScore> RunOne(const Options& options, const PlantedDefect&
     score.page = triage.page;
     if (score.blame_right) break;
   }
+  if (score.killed) score.error.clear();
   return score;
 }
 
