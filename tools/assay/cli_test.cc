@@ -432,6 +432,34 @@ TEST(Cli, ValidateFollowsADumpAndShowsTheBadStep) {
   EXPECT_EQ(Assay("validate " + testing::TempDir() + "/none").status, 2);
 }
 
+// The result that XLA recorded is wrong, and no backend is at hand: every verb says so.
+TEST(Cli, AWrongResultThatWasRecordedIsConvicted) {
+  const std::string dump = Source("conformance/dumps/testdata/cpu_recorded");
+  const std::string recorded = "inputs recorded in " + dump;
+  const std::string wrong = "the result recorded in " + dump;
+  const struct {
+    const char* verb;
+    int status;
+    std::string says;
+  } kRows[] = {
+      {"check --no-db ", 1, "stored: failed"},
+      {"reduce -o recorded_bugs ", 1, "what leads to out1 is 3 of 5 instructions"},
+      {"blame ", 1, "pass algsimp of pipeline simplification is to blame"},
+      {"replay ", 1, "recorded result: fail"},
+      {"run ", 0, "out1 as recorded: 3 of 3 elements differ"},
+      {"validate ", 1, "the stretch to exp.1 is wrong"},
+  };
+  for (const auto& row : kRows) {
+    const Output output = Assay(row.verb + dump);
+    EXPECT_EQ(output.status, row.status) << output.text;
+    EXPECT_THAT(output.text, HasSubstr(row.says));
+    EXPECT_THAT(output.text, HasSubstr(recorded)) << "the inputs' origin is said";
+  }
+  EXPECT_THAT(Assay("blame " + dump).text, HasSubstr(wrong));
+  const Output part = Assay("check --no-db --backend none recorded_bugs");
+  EXPECT_THAT(part.text, HasSubstr("0 passed, 1 failed"));
+}
+
 // One line, one prefix, whoever found the mistake.
 TEST(Cli, AMistakeIsOneErrorLine) {
   for (const char* arguments : {"check", "chekc", "check --no-such x.hlo", "explain no-such-op",
