@@ -33,7 +33,8 @@ struct ModulePower {
   int64_t flipped = 0, flipped_caught = 0;
   // Legal evaluations, and those that the bounds reject: a defect of the bounds.
   int64_t legal = 0, legal_rejected = 0;
-  // Outputs without an element to bend: none that is finite, not undecided, and judged by itself.
+  // Outputs without an element to bend: none that is finite, not zero, and judged by itself. What
+  // is undecided is bent and counts as missed.
   int64_t skipped = 0;
   std::vector<MovedOutput> outputs;
   std::vector<std::string> missed;  // "output 1, element 30: moved by 160 units"

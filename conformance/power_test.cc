@@ -49,9 +49,9 @@ TEST(Power, BentOutputsOfRealModulesFail) {
               static_cast<long long>(total.flipped_caught), static_cast<long long>(total.flipped));
   EXPECT_GT(total.moved, 20);
   EXPECT_GT(total.flipped, 20);
-  // The goal is nine of ten, of the longer search of `assay check --power`; what is missed are
-  // gradients of deep models, whose bounds are worst cases.
-  EXPECT_GE(20 * total.moved_caught, 17 * total.moved);
+  // The goal of the longer search of `assay check --power` on fresh modules is 95 %; what is missed
+  // here are gradients of deep models, whose bounds are worst cases.
+  EXPECT_GE(10 * total.moved_caught, 9 * total.moved);
 }
 
 // What functions and sums may be off by adds up over a loop; only a search shows how far.

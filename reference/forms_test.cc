@@ -334,6 +334,19 @@ TEST(Search, UsesEveryFreedomOfOps) {
       {"order", "  ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=add\n"},
       {"products",
        "  ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"},
+      {"residual of a solve",
+       "  a = f32[8,8] reshape(x)\n  b = f32[8,8] reshape(y)\n"
+       "  ROOT r = f32[8,8] triangular-solve(a, b), left_side=true, lower=true, "
+       "unit_diagonal=true, transpose_a=NO_TRANSPOSE\n"},
+      {"residual of a factor",
+       "  i = s32[8,8] iota(), iota_dimension=0\n  j = s32[8,8] iota(), iota_dimension=1\n"
+       "  same = pred[8,8] compare(i, j), direction=EQ\n  a = f32[8,8] reshape(x)\n"
+       "  k = f32[] constant(1000)\n  d = f32[8,8] broadcast(k), dimensions={}\n"
+       "  m = f32[8,8] select(same, d, a)\n  ROOT r = f32[8,8] cholesky(m), lower=true\n"},
+      {"residual of a routine",
+       "  a = f32[8,8] reshape(x)\n"
+       "  c = (f32[8,8], s32[8], s32[]) custom-call(a), custom_call_target=\"lapack_sgetrf_ffi\"\n"
+       "  ROOT r = f32[8,8] get-tuple-element(c), index=0\n"},
   };
   for (const Freedom& freedom : clauses) {
     Random random(5);

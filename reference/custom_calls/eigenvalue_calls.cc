@@ -220,7 +220,7 @@ struct HermitianCall {
   template <typename E>
   typename MatrixCall<E>::NumberMatrix Read(const MatrixCall<E>& call) const {
     using S = typename MatrixCall<E>::S;
-    auto numbers = call.Read(0);
+    auto numbers = call.Read(0, MatrixCall<E>::ResidualSize::kByNorm);
     for (int64_t i = 0; i < numbers.rows; ++i) {
       numbers(i, i).centre = S(RealPart(numbers(i, i).centre));
       for (int64_t j = 0; j < i; ++j) {
@@ -300,7 +300,7 @@ struct SingularCall {
   void operator()(MatrixCall<E> call) const {
     using S = typename MatrixCall<E>::S;
     using W = typename MatrixCall<E>::W;
-    const auto numbers = call.Read(0);
+    const auto numbers = call.Read(0, MatrixCall<E>::ResidualSize::kByNorm);
     const Matrix<S> a = Centres<S>(numbers);
     if (!IsFinite(a)) {
       for (int64_t i = 0; i < std::min(a.rows, a.columns); ++i)

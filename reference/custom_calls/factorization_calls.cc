@@ -340,7 +340,8 @@ absl::StatusOr<Value> ApplyGtsv(Interpreter& interpreter, const OpContext& op) {
       for (const auto& x : a.values) largest = std::max(largest, x.Modulus());
       for (auto& x : a.values) x.radius += call.Residual(16) * largest;
     }
-    M b = call.Read(kRightSides);
+    call.Choose(a);
+    M b = call.ReadExactly(kRightSides);
     // Whatever the pivots, the solution is the same: ambiguity only matters to the factors.
     const LuOutcome outcome = FactorLu(a);
     const std::vector<int64_t>& pivots = outcome.pivots;

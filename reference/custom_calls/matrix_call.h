@@ -2,9 +2,11 @@
 // a time, once for the plain values and once for the bounds.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "reference/bounds/ball.h"
+#include "reference/bounds/choices/residual_choice.h"
 #include "reference/bounds/components.h"
 #include "reference/bounds/elements.h"
 #include "reference/custom_calls/custom_call.h"
@@ -99,11 +101,28 @@ struct MatrixCall {
       return {S(re, im), known ? re_radius + im_radius : Number::Unknown().radius};
     }
   }
-  NumberMatrix Read(int64_t k) const {
+  NumberMatrix ReadExactly(int64_t k) const {
     NumberMatrix matrix(Rows(k), Columns(k));
     for (size_t i = 0; i < matrix.values.size(); ++i)
       matrix.values[i] = At(k, static_cast<int64_t>(i));
     return matrix;
+  }
+  // As an operand that class RESID lets a routine be off by: 4 (n + 2) u of each element at least,
+  // n being the smaller size, or 4 (m + n) u of the matrix's norm. Evaluations that make choices
+  // use it.
+  enum class ResidualSize { kByElement, kByNorm };
+  NumberMatrix Read(int64_t k, ResidualSize size = ResidualSize::kByElement) const {
+    NumberMatrix matrix = ReadExactly(k);
+    Choose(matrix, size);
+    return matrix;
+  }
+  void Choose(NumberMatrix& matrix, ResidualSize size = ResidualSize::kByElement) const {
+    if (results.bounds) return;
+    const int64_t units = size == ResidualSize::kByElement
+                              ? 4 * (std::min(matrix.rows, matrix.columns) + 2)
+                              : 4 * (matrix.rows + matrix.columns);
+    ResidualChoice choice(op, static_cast<int64_t>(matrix.values.size()), Residual(units));
+    for (Number& number : matrix.values) number.centre = choice(number.centre);
   }
 
   void Set(int64_t k, int64_t i, const Number& number) {

@@ -72,7 +72,7 @@ void AddColumnResidual(const MatrixCall<E>& call, M& a) {
 // (a) -> (R with the reflectors below it, tau).
 absl::StatusOr<Value> ApplyGeqrf(Interpreter& interpreter, const OpContext& op) {
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
-    auto a = call.Read(0);
+    auto a = call.Read(0, decltype(call)::ResidualSize::kByNorm);
     const auto given = a;
     if (call.results.bounds) AddColumnResidual(call, a);
     bool ambiguous = false;
@@ -99,7 +99,7 @@ absl::StatusOr<Value> ApplyOrgqr(Interpreter& interpreter, const OpContext& op) 
   return ForEachMatrix(interpreter, op, 2, [](auto call) {
     using M = typename decltype(call)::NumberMatrix;
     using W = typename decltype(call)::W;
-    const M a = call.Read(0);
+    const M a = call.ReadExactly(0);
     M q(a.rows, a.columns);
     for (int64_t i = 0; i < std::min(a.rows, a.columns); ++i) q(i, i) = {1};
     const int64_t reflectors = std::min(call.Columns(1), a.columns);
@@ -178,7 +178,7 @@ absl::StatusOr<Value> ApplyGehrd(Interpreter& interpreter, const OpContext& op) 
                                                       high, " are not in a matrix of order ", n));
   }
   return ForEachMatrix(interpreter, op, 2, [low, high](auto call) {
-    auto a = call.Read(0);
+    auto a = call.Read(0, decltype(call)::ResidualSize::kByNorm);
     if (call.results.bounds) AddMatrixResidual(call, a);
     bool ambiguous = false;
     const auto taus = ReduceToHessenberg(a, low - 1, high, ambiguous);
@@ -205,7 +205,9 @@ absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) 
   return ForEachMatrix(interpreter, op, 2, [lower](auto call) {
     using S = typename decltype(call)::S;
     using W = typename decltype(call)::W;
-    const auto given = call.Read(0);
+    auto packed = call.ReadExactly(0);  // the other triangle stays as it is
+    auto given = packed;
+    call.Choose(given, decltype(call)::ResidualSize::kByNorm);
     const int64_t n = given.rows;
     auto place = [&](int64_t i) { return lower ? i : n - 1 - i; };
     auto a = given;
@@ -220,7 +222,6 @@ absl::StatusOr<Value> ApplySytrd(Interpreter& interpreter, const OpContext& op) 
     bool ambiguous = false;
     const auto taus = ReduceToHessenberg(a, 0, n, ambiguous);
     if (ambiguous && call.results.bounds) return call.UndecideAll();
-    auto packed = given;
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= i; ++j) packed(place(i), place(j)) = a(i, j);
     auto real = [](const auto& x) { return Ball<W>(RealPart(x.centre), x.radius); };
@@ -244,7 +245,7 @@ absl::StatusOr<Value> ApplyGeqp3(Interpreter& interpreter, const OpContext& op) 
   return ForEachMatrix(interpreter, op, 2, [&chosen](auto call) {
     using T = typename decltype(call)::T;
     using W = typename decltype(call)::W;
-    auto a = call.Read(0);
+    auto a = call.Read(0, decltype(call)::ResidualSize::kByNorm);
     if (call.results.bounds) AddColumnResidual(call, a);
     bool ambiguous = false;
     std::vector<int64_t> order;
@@ -303,7 +304,7 @@ absl::StatusOr<Value> ApplyOrmqr(Interpreter& interpreter, const OpContext& op) 
   }
   return ForEachMatrix(interpreter, op, 2, [left, adjoint](auto call) {
     using W = typename decltype(call)::W;
-    const auto a = call.Read(0);
+    const auto a = call.ReadExactly(0);
     auto c = call.Read(2);
     if (call.results.bounds) {
       W squares = 0;

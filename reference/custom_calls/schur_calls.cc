@@ -246,7 +246,7 @@ absl::StatusOr<Value> ApplyGeev(Interpreter& interpreter, const OpContext& op) {
     using W = typename decltype(call)::W;
     using N = std::complex<typename decltype(call)::T>;
     using C = std::complex<W>;
-    const auto numbers = call.Read(0);
+    const auto numbers = call.Read(0, MatrixCall<E>::ResidualSize::kByNorm);
     const int64_t n = numbers.rows, vectors = real ? 2 : 1;
     const Matrix<C> a = ToComplex<C>(Centres<typename decltype(call)::S>(numbers));
     if (!IsFinite(a) || (call.results.bounds && !AreKnown(numbers))) return call.UndecideAll();
@@ -374,7 +374,7 @@ absl::StatusOr<Value> ApplyGees(Interpreter& interpreter, const OpContext& op) {
     using S = typename decltype(call)::S;
     using W = typename decltype(call)::W;
     using C = std::complex<W>;
-    const auto numbers = call.Read(0);
+    const auto numbers = call.Read(0, MatrixCall<E>::ResidualSize::kByNorm);
     const int64_t n = numbers.rows;
     const Matrix<S> a = Centres<S>(numbers);
     if (!IsFinite(a) || (call.results.bounds && !AreKnown(numbers))) return call.UndecideAll();

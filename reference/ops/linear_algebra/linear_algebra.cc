@@ -3,10 +3,17 @@
 
 #include <limits>
 
+#include "reference/bounds/choices/residual_choice.h"
 #include "reference/bounds/linear_algebra.h"
 
 namespace assay::reference {
 namespace {
+
+// The residual that class RESID grants for matrices of order n, as a share of each element.
+template <typename E>
+long double ResidualOf(int64_t n) {
+  return 4 * static_cast<long double>(n + 2) * UnitRoundoff<typename Scalar<E>::Real>();
+}
 
 template <typename E>
 void FactorAll(const OpContext& op, bool lower, Literal& result) {
@@ -17,8 +24,10 @@ void FactorAll(const OpContext& op, bool lower, Literal& result) {
     const E* in = op.literal(0).data<E>().data() + batch * n * n;
     E* out = result.data<E>().data() + batch * n * n;
     Matrix<S> a(n, n), l(n, n);
+    ResidualChoice choice(op, n * (n + 1) / 2, ResidualOf<E>(n));
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j <= i; ++j) a(i, j) = factor.OfUpper(WidenNumber(in[factor.At(i, j)]));
+      for (int64_t j = 0; j <= i; ++j)
+        a(i, j) = choice(factor.OfUpper(WidenNumber(in[factor.At(i, j)])));
     const bool positive = FactorCholesky(a, l) == n;
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= i; ++j)
@@ -40,10 +49,12 @@ void SolveAll(const OpContext& op, const TriangularSystem& system, Literal& resu
     const E* b = op.literal(1).data<E>().data() + batch * n * columns;
     E* out = result.data<E>().data() + batch * n * columns;
     Matrix<S> l(n, n), x(n, columns);
+    ResidualChoice choice(op, n * (n + 1) / 2 + n * columns, ResidualOf<E>(n));
     for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = 0; j < i; ++j) l(i, j) = system.OfA(WidenNumber(a[system.InA(i, j)]));
-      l(i, i) = system.unit_diagonal ? S{1} : system.OfA(WidenNumber(a[system.InA(i, i)]));
-      for (int64_t c = 0; c < columns; ++c) x(i, c) = WidenNumber(b[system.InB(i, c)]);
+      for (int64_t j = 0; j < i; ++j)
+        l(i, j) = choice(system.OfA(WidenNumber(a[system.InA(i, j)])));
+      l(i, i) = system.unit_diagonal ? S{1} : choice(system.OfA(WidenNumber(a[system.InA(i, i)])));
+      for (int64_t c = 0; c < columns; ++c) x(i, c) = choice(WidenNumber(b[system.InB(i, c)]));
     }
     SolveLower(l, x);
     for (int64_t i = 0; i < n; ++i)
