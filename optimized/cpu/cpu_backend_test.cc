@@ -6,7 +6,7 @@
 
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/cpu/kernels/array_kernels.h"
-#include "optimized/cpu/native/direct/direct_code.h"
+#include "optimized/cpu/native/optional_direct.h"
 #include "optimized/cpu/testing.h"
 #include "optimized/passes/fusion/fusion_to_call.h"
 #include "spec/ops/op_table.h"
@@ -191,7 +191,7 @@ ENTRY e {
 })");
   const Literal argument = MustReadLiteral("f32[3]", "{1, -2, 3}");
   for (const auto& [options, is_direct] :
-       {std::pair("threads=1,direct=auto", direct::CanTranslate()), {"direct=off", false}}) {
+       {std::pair("threads=1,direct=auto", CanTranslateDirectly()), {"direct=off", false}}) {
     std::unique_ptr<Backend> backend = MakeCpu(options);
     const auto executable = backend->Compile(*module, {});
     ASSERT_TRUE(executable.ok()) << executable.status();

@@ -193,14 +193,13 @@ absl::Status Jit::Link(std::vector<Object> objects, const char* entry, JitCode& 
 std::unique_ptr<JitCode> Jit::CompileDirectly(const llvm::Module& module, const char* entry,
                                               const KernelBends& bends) {
   const auto start = std::chrono::steady_clock::now();
-  std::string why;
-  std::unique_ptr<direct::DirectCode> direct = direct::Translate(module, entry, why, bends);
-  if (direct == nullptr) return nullptr;
+  std::optional<DirectTranslation> direct = TranslateDirectly(module, entry, bends);
+  if (!direct.has_value()) return nullptr;
   auto code = std::make_unique<JitCode>();
   code->entry_ = reinterpret_cast<JitCode::Entry>(direct->entry);
   code->object_bytes_ = direct->bytes;
   code->parts_ = 1;
-  code->direct_ = std::move(direct);
+  code->direct_ = std::move(direct->memory);
   code->llvm_seconds_ = Seconds(start);
   return code;
 }
@@ -216,7 +215,7 @@ absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, cons
     return MakeError(ErrorClass::kCompileCrash,
                      StrCat("cpu: wrong LLVM IR was generated: ", problem));
   }
-  if (may_be_direct && isa_ != Isa::kBaseline && direct::CanTranslate() &&
+  if (may_be_direct && isa_ != Isa::kBaseline && CanTranslateDirectly() &&
       (tier_ == Tier::kFast || PlanCut(module, threads).all_cold)) {
     if (auto direct = CompileDirectly(module, entry, bends)) return direct;
   }

@@ -10,9 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "optimized/cpu/native/direct/direct_code.h"
 #include "optimized/cpu/native/module_cut.h"
 #include "optimized/cpu/native/object_emitter.h"
+#include "optimized/cpu/native/optional_direct.h"
 
 namespace assay {
 
@@ -33,7 +33,7 @@ class JitCode {
   friend class Jit;
   class Jit* jit_ = nullptr;
   llvm::orc::JITDylib* library_ = nullptr;
-  std::unique_ptr<direct::DirectCode> direct_;
+  std::shared_ptr<const void> direct_;  // code without LLVM
   Entry entry_ = nullptr;
   double llvm_seconds_ = 0, link_seconds_ = 0;
   int64_t object_bytes_ = 0;
