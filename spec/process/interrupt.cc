@@ -10,6 +10,7 @@ namespace assay {
 namespace {
 
 volatile sig_atomic_t interrupted = 0;
+bool guard_ends_evaluations = false;
 volatile sig_atomic_t first_second = 0;  // on a clock that never goes back
 struct sigaction old_int, old_term;
 
@@ -36,8 +37,9 @@ void OnInterrupt(int signal, siginfo_t* info, void*) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard(bool ends_evaluations) {
   interrupted = 0;
+  guard_ends_evaluations = ends_evaluations;
   struct sigaction action{};
   action.sa_sigaction = OnInterrupt;
   action.sa_flags = SA_SIGINFO;
@@ -46,11 +48,14 @@ InterruptGuard::InterruptGuard() {
 }
 
 InterruptGuard::~InterruptGuard() {
+  guard_ends_evaluations = false;
   sigaction(SIGINT, &old_int, nullptr);
   sigaction(SIGTERM, &old_term, nullptr);
 }
 
 bool InterruptRequested() { return interrupted != 0; }
+
+bool EvaluationsShouldEnd() { return guard_ends_evaluations && InterruptRequested(); }
 
 namespace {
 

@@ -9,7 +9,9 @@ namespace assay {
 // which comes of the same request. One at a time.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  // Set in a run that has no use for evaluations of this process that are not finished then
+  // (EvaluationsShouldEnd); others end with what they have.
+  explicit InterruptGuard(bool ends_evaluations = false);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
@@ -17,6 +19,8 @@ class InterruptGuard {
 
 // True if a signal has come since the last guard was made.
 bool InterruptRequested();
+// True if, moreover, that guard ends evaluations: the oracle stops in the middle of an op.
+bool EvaluationsShouldEnd();
 
 // From now on SIGINT and SIGTERM end this process with the status where no guard lives, as they
 // would by default, but for those that whoever started it has it ignore.

@@ -336,7 +336,7 @@ absl::StatusOr<int> RunGrowth(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> counting, OpenBackend("cpu:count=on,direct=off"));
   std::vector<GrowthResult> results;
   int64_t wrong = 0;
-  const InterruptGuard guard;
+  const InterruptGuard guard(/*ends_evaluations=*/true);
   ProgressLine progress;
   for (const std::string& path : options.paths) {
     ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
@@ -392,7 +392,7 @@ absl::StatusOr<int> Run(const Options& options) {
     if (!options.json) Print(WhoIs(backend->Describe()));
   }
 
-  const InterruptGuard guard;
+  const InterruptGuard guard(/*ends_evaluations=*/true);
   RunRow run = BeginRun("bench", options.backend, CommandLine());
   run.backend_version = contenders.turns[0]->Describe().version;
   double start = Now();

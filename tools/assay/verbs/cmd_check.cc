@@ -504,7 +504,7 @@ absl::StatusOr<int> Run(const Options& options) {
   run.backend_version = who.version;
   if (!options.json) Print(StrCat(WhoIs(who), "; ", DescribeInputs(cases, options.seed)));
   const double start = Now();
-  const InterruptGuard guard;
+  const InterruptGuard guard(/*ends_evaluations=*/true);
   const std::vector<ModuleResult> results = CheckAll(cases, options, check, probe.get());
   const double seconds = Now() - start;
   const StatusCounts counts = CountStatuses(results);
