@@ -200,10 +200,10 @@ TEST(PartialSums, KnowFewAndManyTerms) {
   EXPECT_EQ(sums.LargestError(0, {8, -126}), 0);
   sums.Add(3, 3);
   EXPECT_EQ(sums.LargestError(3, {8, -126}), 0);
-  // Of 3 + 2 the last of 8 bits is 2^-5, and half of that is lost at most.
+  // The last of 8 bits of 3 + 2 is 2^-5, and half of that is lost at most.
   sums.Add(2, 2);
   EXPECT_NEAR(sums.LargestError(5, {8, -126}), std::exp2(-6), std::exp2(-16));
-  // Of 3 - 2 at most what 3 has.
+  // 3 - 2 loses at most as much as 3 does.
   PartialSums difference;
   difference.Add(3, 3);
   difference.Add(-2, -2);
@@ -451,7 +451,7 @@ TEST_F(BoundsTest, ALongOpRunsOutOfTime) {
   }
 }
 
-// Of windows that run, the terms that they have in common are looked at once.
+// Windows that run have terms in common, which are looked at once.
 TEST_F(BoundsTest, RunningSumsEndInTime) {
   for (const char* pad : {"32767_0", "0_32767"}) {
     Load(StrCat("  n = f32[32768] iota(), iota_dimension=0\n"

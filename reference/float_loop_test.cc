@@ -18,7 +18,7 @@ Array RandomOperand(Random& random, int64_t count, bool has_bounds) {
   if (!has_bounds) return array;
   MakeBounds(array);
   for (int64_t i = 0; i < count; ++i) {
-    ElementBound& bound = array.bounds[i];
+    ElementBound& bound = array.facts().bounds[i];
     const double value = values[i];
     if (!std::isfinite(value)) continue;
     const double off = value * random.Between(-0x1p-24, 0x1p-24);
@@ -75,9 +75,10 @@ int64_t Compare(Opcode opcode, uint64_t seed, bool contract) {
   int64_t bounded = 0;
   for (int64_t i = 0; i < count; ++i) {
     BoundBinaryElement<Rule, float>(op, single, i, 0);
-    const bool has = !single.bounds.empty();
-    const ElementBound wanted = has ? single.bounds[i] : ElementBound{0, 0, 0, kForced};
-    const ElementBound got = loop.bounds.empty() ? ElementBound{0, 0, 0, kForced} : loop.bounds[i];
+    const bool has = !single.facts().bounds.empty();
+    const ElementBound wanted = has ? single.facts().bounds[i] : ElementBound{0, 0, 0, kForced};
+    const ElementBound got =
+        loop.facts().bounds.empty() ? ElementBound{0, 0, 0, kForced} : loop.facts().bounds[i];
     if (wanted.flags != kForced) ++bounded;
     if (got.flags == wanted.flags && got.centre == wanted.centre &&
         got.centre_low == wanted.centre_low && got.radius == wanted.radius)

@@ -23,7 +23,7 @@ second { t = (f32[], f32[]) parameter(0) ROOT r = f32[] get-tuple-element(t), in
 before { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=LT }
 )";
 
-// Of x and y, f32; which of the two runs decides is unclear in some.
+// Bodies on x and y, f32; it is unclear in some of them which of the two runs decides.
 const char* const kBodies[] = {
     "c = f32[] call(x, y), to_apply=sum d = f32[] call(c), to_apply=twice "
     "ROOT r = f32[] multiply(d, y)",
@@ -68,8 +68,8 @@ Literal Floats(absl::Span<const float> values, const Shape& shape) {
   return literal;
 }
 
-// What is expected of an element of the first output, but for the sign of a zero, of which the
-// rule for batches of numbers knows more than that for one, and for what additions may see.
+// Tells what is expected of an element of the first output, but for the sign of a zero, of which
+// the rule for batches of numbers knows more than that for one, and for what additions may see.
 std::string Said(const Expectation& expectation, int64_t i) {
   EXPECT_EQ(expectation.inconclusive, "");
   const ArrayExpectation& array = expectation.leaves[0];

@@ -1,4 +1,4 @@
-// What legal answers may be, and the oracle as an implementation that gives such: what it keeps in
+// Answers that are legal, and the oracle as an implementation that gives such: what it keeps in
 // wider types, what it flushes, and that a run gives what the last one gave.
 #include <gtest/gtest.h>
 
@@ -83,8 +83,8 @@ ENTRY main {
   EXPECT_EQ(KeepWider(*half, ExcessType::kHalf), nullptr) << "f16 does not hold bf16";
 }
 
-// What is made of constants, or of one number, may have a reciprocal for a divisor: this is no case
-// of verdicts.txt, where everything is.
+// A divisor that is made of constants, or of one number, may have a reciprocal: this is no case of
+// verdicts.txt, where everything is.
 TEST(LegalAnswers, AQuotientThatIsAPowerOfTwoMayBeTakenApart) {
   const auto module = Read(R"(
 ENTRY main {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kF64, ElementType::kF16,
                                   ElementType::kBF16};
-// Those of at most 8 bits.
+// The types of at most 8 bits.
 constexpr ElementType kTinyTypes[] = {
     ElementType::kF8E5M2,        ElementType::kF8E4M3,     ElementType::kF8E4M3FN,
     ElementType::kF8E4M3B11FNUZ, ElementType::kF8E5M2FNUZ, ElementType::kF8E4M3FNUZ,

@@ -24,7 +24,7 @@ Literal Components(const Literal& complex) {
 
 Array Components(const Array& complex) {
   Array parts(Components(complex.literal));
-  parts.bounds = complex.bounds;
+  parts.facts().bounds = complex.facts().bounds;
   return parts;
 }
 
@@ -36,9 +36,9 @@ Array PartOf(const Array& complex, Part part) {
   for (int64_t i = 0; i < n; ++i)
     std::memcpy(values.literal.bytes().data() + i * width,
                 complex.literal.bytes().data() + (2 * i + first) * width, width);
-  if (complex.bounds.empty()) return values;
+  if (complex.facts().bounds.empty()) return values;
   MakeBounds(values);
-  for (int64_t i = 0; i < n; ++i) values.bounds[i] = complex.bounds[2 * i + first];
+  for (int64_t i = 0; i < n; ++i) values.facts().bounds[i] = complex.facts().bounds[2 * i + first];
   return values;
 }
 
@@ -48,11 +48,11 @@ void SetPart(const Array& values, Part part, Array& result) {
   for (int64_t i = 0; i < n; ++i)
     std::memcpy(result.literal.bytes().data() + (2 * i + first) * width,
                 values.literal.bytes().data() + i * width, width);
-  if (values.bounds.empty() && result.bounds.empty()) return;
+  if (values.facts().bounds.empty() && result.facts().bounds.empty()) return;
   MakeBounds(result);
   for (int64_t i = 0; i < n; ++i) {
-    result.bounds[2 * i + first] =
-        values.bounds.empty() ? ElementBound{0, 0, 0, kForced} : values.bounds[i];
+    result.facts().bounds[2 * i + first] =
+        values.facts().bounds.empty() ? ElementBound{0, 0, 0, kForced} : values.facts().bounds[i];
   }
 }
 
@@ -60,7 +60,7 @@ void SetComponents(const Array& components, Array& result) {
   if (!result.literal.bytes().empty())
     std::memcpy(result.literal.bytes().data(), components.literal.bytes().data(),
                 result.literal.bytes().size());
-  result.bounds = components.bounds;
+  result.facts().bounds = components.facts().bounds;
 }
 
 absl::StatusOr<Array> PartArithmetic::Apply(Opcode opcode, const Shape& shape,
@@ -72,7 +72,7 @@ absl::StatusOr<Array> PartArithmetic::Apply(Opcode opcode, const Shape& shape,
     values[k].array = std::shared_ptr<const Array>(std::shared_ptr<void>(), operands[k]);
     pointers.push_back(&values[k]);
   }
-  const OpContext part{op_.instruction, shape, pointers, op_.clauses, op_.analysis, op_.licensed};
+  const OpContext part = op_.On(shape, pointers);
   Array result{Literal(shape)};
   ASSAY_RETURN_IF_ERROR(row.evaluate(part, result.literal));
   if (!bounding_) return result;

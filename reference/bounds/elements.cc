@@ -18,7 +18,7 @@ bool IsNanSlot(const Array& array, int64_t slot) {
 
 // Bound of a slot, whether stored or implied.
 ElementBound BoundOf(const Array& array, int64_t slot) {
-  if (!array.bounds.empty()) return array.bounds[slot];
+  if (!array.facts().bounds.empty()) return array.facts().bounds[slot];
   return {0, 0, 0, kForced};
 }
 
@@ -44,8 +44,8 @@ void HullSlots(const Array& source, int64_t from, Array& result, int64_t to) {
   DropForm(result, to);
   Range<long double> hull = HullOf(WholeRange(result, to), WholeRange(source, from));
   constexpr uint32_t kViews = kSumView | kAnyView;
-  result.bounds[to].set_magnitude(std::max(a.magnitude(), b.magnitude()),
-                                  a.has_known_terms() && b.has_known_terms());
+  result.facts().bounds[to].set_magnitude(std::max(a.magnitude(), b.magnitude()),
+                                          a.has_known_terms() && b.has_known_terms());
   if (same_bits && (a.flags & b.flags & kForced) != 0) {
     Store(result, to, hull, kForced | ((a.flags | b.flags) & kViews));
     return;
@@ -63,9 +63,9 @@ std::vector<uint64_t> Merge(std::vector<uint64_t> a, const std::vector<uint64_t>
 // The codes that a float element may have, where they are known one by one: a tie, a select between
 // two values. Empty if they are not known.
 std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
-  if (!array.choices.empty()) {
-    auto it = array.choices.find(i);
-    if (it != array.choices.end()) return it->second;
+  if (!array.facts().choices.empty()) {
+    auto it = array.facts().choices.find(i);
+    if (it != array.facts().choices.end()) return it->second;
   }
   if (!IsFloat(array.literal.element_type())) return {};
   if ((BoundOf(array, i).flags & kForced) == 0 || IsNanSlot(array, i)) return {};
@@ -86,17 +86,17 @@ void SetKnownCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
   if (codes.size() > 1 && codes.size() <= kMaxTies) {
-    result.choices[i] = std::move(codes);
-  } else if (!result.choices.empty()) {
-    result.choices.erase(i);
+    result.facts().choices[i] = std::move(codes);
+  } else if (!result.facts().choices.empty()) {
+    result.facts().choices.erase(i);
   }
 }
 
 }  // namespace
 
 void MakeBounds(Array& result) {
-  if (!HasBounds(result) || !result.bounds.empty()) return;
-  result.bounds.assign(result.literal.component_count(), ElementBound{0, 0, 0, kForced});
+  if (!HasBounds(result) || !result.facts().bounds.empty()) return;
+  result.facts().bounds.assign(result.literal.component_count(), ElementBound{0, 0, 0, kForced});
 }
 
 void SetUndecided(Array& result, int64_t i) {
@@ -104,13 +104,14 @@ void SetUndecided(Array& result, int64_t i) {
   const ElementType type = result.literal.element_type();
   if (const int64_t width = BoundsPerElement(type); width != 0) {
     MakeBounds(result);
-    for (int64_t k = 0; k < width; ++k) result.bounds[i * width + k] = {0, 0, 0, kUndecided};
+    for (int64_t k = 0; k < width; ++k)
+      result.facts().bounds[i * width + k] = {0, 0, 0, kUndecided};
     DropForm(result, i);
-    if (!result.choices.empty()) result.choices.erase(i);
+    if (!result.facts().choices.empty()) result.facts().choices.erase(i);
   } else if (IsPred(type)) {
-    result.choices[i] = {0, 1};
+    result.facts().choices[i] = {0, 1};
   } else {
-    result.choices[i] = {};
+    result.facts().choices[i] = {};
   }
 }
 
@@ -119,48 +120,48 @@ void MakeUndecided(Array& result) {
 }
 
 void MoveForm(const Array& source, int64_t from, Array& result, int64_t to) {
-  if (source.forms.empty()) {
+  if (source.facts().forms.empty()) {
     DropForm(result, to);
     return;
   }
-  if (result.forms.empty()) result.forms.resize(result.bounds.size());
-  result.forms[to] = source.forms[from];
+  if (result.facts().forms.empty()) result.facts().forms.resize(result.facts().bounds.size());
+  result.facts().forms[to] = source.facts().forms[from];
 }
 
 void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
-  if (!result.origins.empty()) result.origins.erase(to);
-  if (!source.origins.empty()) {
-    if (auto origin = source.origins.find(from); origin != source.origins.end())
-      result.origins.emplace(to, Origin(origin->second));
+  if (!result.facts().origins.empty()) result.facts().origins.erase(to);
+  if (!source.facts().origins.empty()) {
+    if (auto origin = source.facts().origins.find(from); origin != source.facts().origins.end())
+      result.facts().origins.emplace(to, Origin(origin->second));
   }
   if (const int64_t width = BoundsPerElement(source.literal.element_type()); width != 0) {
-    if (source.bounds.empty() && result.bounds.empty()) return;
+    if (source.facts().bounds.empty() && result.facts().bounds.empty()) return;
     MakeBounds(result);
     for (int64_t k = 0; k < width; ++k)
-      result.bounds[to * width + k] = BoundOf(source, from * width + k);
+      result.facts().bounds[to * width + k] = BoundOf(source, from * width + k);
     MoveForm(source, from, result, to);
-    if (source.choices.empty() && result.choices.empty()) return;
-    auto it = source.choices.find(from);
-    if (it != source.choices.end()) {
-      result.choices[to] = it->second;
+    if (source.facts().choices.empty() && result.facts().choices.empty()) return;
+    auto it = source.facts().choices.find(from);
+    if (it != source.facts().choices.end()) {
+      result.facts().choices[to] = it->second;
     } else {
-      result.choices.erase(to);
+      result.facts().choices.erase(to);
     }
     return;
   }
-  auto it = source.choices.find(from);
-  if (it != source.choices.end()) {
-    result.choices[to] = it->second;
-  } else if (!result.choices.empty()) {
-    result.choices.erase(to);
+  auto it = source.facts().choices.find(from);
+  if (it != source.facts().choices.end()) {
+    result.facts().choices[to] = it->second;
+  } else if (!result.facts().choices.empty()) {
+    result.facts().choices.erase(to);
   }
 }
 
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to) {
   const int64_t width = BoundsPerElement(source.literal.element_type());
-  if (result.nan_bits && !(source.nan_bits && SameBits(source, from, result, to)))
-    result.nan_bits = false;
-  if (!result.origins.empty()) result.origins.erase(to);
+  if (result.facts().nan_bits && !(source.facts().nan_bits && SameBits(source, from, result, to)))
+    result.facts().nan_bits = false;
+  if (!result.facts().origins.empty()) result.facts().origins.erase(to);
   if (width != 0) {
     std::vector<uint64_t> codes = KnownCodes(result, to);
     const std::vector<uint64_t> more = KnownCodes(source, from);
@@ -190,7 +191,7 @@ bool IsMovedOnly(const Instruction& instruction) {
 
 bool HasKnownCode(const Array& array, int64_t i, bool moved_only) {
   const int64_t width = BoundsPerElement(array.literal.element_type());
-  if (width == 0) return !array.choices.contains(i);
+  if (width == 0) return !array.facts().choices.contains(i);
   for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
     if ((BoundOf(array, slot).flags & kForced) == 0) return false;
     if (!moved_only && IsNanSlot(array, slot)) return false;
@@ -205,14 +206,14 @@ bool MayLosePayload(ClauseSet clauses, ElementType type) {
 bool IsUndecided(const Array& array, int64_t i) {
   const int64_t width = BoundsPerElement(array.literal.element_type());
   if (width == 0) {
-    auto it = array.choices.find(i);
-    if (it == array.choices.end()) return false;
+    auto it = array.facts().choices.find(i);
+    if (it == array.facts().choices.end()) return false;
     return it->second.empty() || (IsPred(array.literal.element_type()) && it->second.size() == 2);
   }
-  if (array.bounds.empty()) return false;
+  if (array.facts().bounds.empty()) return false;
   bool all = true;
   for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
-    all = all && (array.bounds[slot].flags & kUndecided) != 0;
+    all = all && (array.facts().bounds[slot].flags & kUndecided) != 0;
   return all;
 }
 
@@ -220,13 +221,14 @@ bool SameBound(const Array& a, const Array& b, int64_t i) {
   const int64_t width = BoundsPerElement(a.literal.element_type());
   if (width == 0)
     return a.literal.GetBits(i) == b.literal.GetBits(i) && CodesOf(a, i) == CodesOf(b, i);
-  if ((!a.choices.empty() || !b.choices.empty()) && KnownCodes(a, i) != KnownCodes(b, i))
+  if ((!a.facts().choices.empty() || !b.facts().choices.empty()) &&
+      KnownCodes(a, i) != KnownCodes(b, i))
     return false;
   constexpr ElementBound kAllForced{0, 0, 0, kForced};
   for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
     if (a.literal.GetComponentBits(slot) != b.literal.GetComponentBits(slot)) return false;
-    const ElementBound p = a.bounds.empty() ? kAllForced : a.bounds[slot];
-    const ElementBound q = b.bounds.empty() ? kAllForced : b.bounds[slot];
+    const ElementBound p = a.facts().bounds.empty() ? kAllForced : a.facts().bounds[slot];
+    const ElementBound q = b.facts().bounds.empty() ? kAllForced : b.facts().bounds[slot];
     if (p.flags != q.flags) return false;
     if (p.flags == kForced) continue;
     if (p.centre != q.centre || p.centre_low != q.centre_low || p.radius != q.radius) return false;
@@ -235,7 +237,7 @@ bool SameBound(const Array& a, const Array& b, int64_t i) {
 }
 
 bool IsSeenUnrounded(const Array& array, int64_t i) {
-  return !array.bounds.empty() && (array.bounds[i].flags & kAnyView) != 0;
+  return !array.facts().bounds.empty() && (array.facts().bounds[i].flags & kAnyView) != 0;
 }
 
 void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t to,
@@ -249,8 +251,9 @@ void ReinterpretBound(const Array& source, int64_t from, Array& result, int64_t 
 }
 
 std::vector<uint64_t> CodesOf(const Array& array, int64_t i) {
-  auto it = array.choices.find(i);
-  return it != array.choices.end() ? it->second : std::vector<uint64_t>{array.literal.GetBits(i)};
+  auto it = array.facts().choices.find(i);
+  return it != array.facts().choices.end() ? it->second
+                                           : std::vector<uint64_t>{array.literal.GetBits(i)};
 }
 
 void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
@@ -263,9 +266,9 @@ void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
   if (codes.size() > kMaxTies) {
     SetUndecided(result, i);
   } else if (codes.size() == 1 && codes[0] == result.literal.GetBits(i)) {
-    result.choices.erase(i);
+    result.facts().choices.erase(i);
   } else {
-    result.choices[i] = std::move(codes);
+    result.facts().choices[i] = std::move(codes);
   }
 }
 
@@ -320,9 +323,8 @@ class Enumeration {
     absl::InlinedVector<const Value*, 3> operands;
     for (const Value& value : values) operands.push_back(&value);
     const Shape shape = Shape::Array(op_.type(), sizes);
-    const OpContext all{op_.instruction, shape, operands, op_.clauses, op_.analysis};
     Literal outcomes(shape);
-    ASSAY_RETURN_IF_ERROR(evaluate_(all, outcomes));
+    ASSAY_RETURN_IF_ERROR(evaluate_(op_.On(shape, operands), outcomes));
     return outcomes;
   }
 
@@ -341,8 +343,9 @@ absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn e
   std::vector<int64_t> uncertain;
   for (size_t k = 0; k < operands; ++k) {
     const Array& operand = op.array(static_cast<int64_t>(k));
-    const bool for_all = operand.literal.element_count() != op.count() && !operand.choices.empty();
-    for (const auto& [i, codes] : operand.choices)
+    const bool for_all =
+        operand.literal.element_count() != op.count() && !operand.facts().choices.empty();
+    for (const auto& [i, codes] : operand.facts().choices)
       if (!for_all) uncertain.push_back(i);
     for (int64_t i = 0; for_all && i < op.count(); ++i) uncertain.push_back(i);
   }
@@ -367,8 +370,8 @@ absl::Status BoundByEnumeration(const OpContext& op, Array& result, EvaluateFn e
   return enumeration.Finish();
 }
 
-// How far an op that is rounded correctly elsewhere may be off where quotients are approximate, in
-// ulps of f32, in which narrower types are computed.
+// The error of an op that is rounded correctly elsewhere where quotients are approximate, in ulps
+// of f32, in which narrower types are computed.
 double ApproximateUlps(const OpContext& op, Opcode opcode) {
   if (!op.clauses.Has(ClauseId::kApproximateQuotients)) return 0;
   return opcode == Opcode::kDivide ? 2 : opcode == Opcode::kSqrt ? 1 : 0;

@@ -32,7 +32,7 @@ void SetUndecided(Array& result, int64_t i);
 // its error beside the bound.
 void MoveForm(const Array& source, int64_t from, Array& result, int64_t to);
 inline void DropForm(Array& result, int64_t i) {
-  if (!result.forms.empty()) result.forms[i] = {};
+  if (!result.facts().forms.empty()) result.facts().forms[i] = {};
 }
 
 // Copies the description of element `from` of `source` to element `to` of `result`.
@@ -71,7 +71,8 @@ void SetCodes(Array& result, int64_t i, std::vector<uint64_t> codes);
 template <typename T>
 void PassOnSumView(const Array& operand, int64_t from, Array& result, int64_t to) {
   if constexpr (kIsNarrow<T>) return;  // any op may read those
-  if (operand.bounds.empty() || (operand.bounds[from].flags & kSumView) == 0) return;
+  if (operand.facts().bounds.empty() || (operand.facts().bounds[from].flags & kSumView) == 0)
+    return;
   if (operand.literal.GetBits(from) != result.literal.GetBits(to)) return;
   MoveBound(operand, from, result, to);
 }
@@ -80,11 +81,11 @@ void PassOnSumView(const Array& operand, int64_t from, Array& result, int64_t to
 template <typename W>
 void Store(Array& result, int64_t i, const Range<W>& unnormalized, uint32_t more_flags) {
   Range<W> x = Normalized(unnormalized);
-  if (result.bounds.empty()) MakeBounds(result);
+  if (result.facts().bounds.empty()) MakeBounds(result);
   DropForm(result, i);
-  ElementBound& bound = result.bounds[i];
-  // Of products that additions may read unrounded only long double holds what is beyond double: two
-  // doubles hold twice the largest one, which nothing that is added brings back.
+  ElementBound& bound = result.facts().bounds[i];
+  // Products that additions may read unrounded can lie beyond double, where only long double holds
+  // them: two doubles hold twice the largest one, which nothing that is added brings back.
   constexpr auto kMost = static_cast<W>(std::numeric_limits<double>::max());
   const bool is_beyond = std::fabs(x.centre) > kMost;
   if (is_beyond && std::fabs(x.centre) - x.radius >= 2 * kMost)
@@ -123,7 +124,7 @@ Range<W> RangeOfBound(const ElementBound& bound) {
 template <typename T>
 Range<Wide<T>> StoredBound(const Array& array, int64_t i, Consumer consumer) {
   using W = Wide<T>;
-  const ElementBound& bound = array.bounds[i];
+  const ElementBound& bound = array.facts().bounds[i];
   const uint32_t views = consumer == Consumer::kSum ? uint32_t{kSumView} | kAnyView : kAnyView;
   if ((bound.flags & kForced) != 0 && (bound.flags & views) == 0)
     return Point<T>(array.literal.data<T>()[i]);
@@ -136,7 +137,7 @@ Range<Wide<T>> StoredBound(const Array& array, int64_t i, Consumer consumer) {
 template <typename T>
 Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {
   const Range<Wide<T>> x = StoredBound<T>(array, i, consumer);
-  if ((array.bounds[i].flags & kMayBeZero) == 0) return x;
+  if ((array.facts().bounds[i].flags & kMayBeZero) == 0) return x;
   return HullOf(x, Range<Wide<T>>{0, 0, kZeroSignFree});
 }
 
@@ -144,8 +145,8 @@ Range<Wide<T>> SeenBound(const Array& array, int64_t i, Consumer consumer) {
 template <typename T>
 inline Range<Wide<T>> Seen(ClauseSet clauses, const Array& array, int64_t i,
                            Consumer consumer = Consumer::kOther) {
-  const Range<Wide<T>> x = array.bounds.empty() ? Point<T>(array.literal.data<T>()[i])
-                                                : SeenBound<T>(array, i, consumer);
+  const Range<Wide<T>> x = array.facts().bounds.empty() ? Point<T>(array.literal.data<T>()[i])
+                                                        : SeenBound<T>(array, i, consumer);
   return clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x) ? Flushed<T>(x) : x;
 }
 
@@ -159,9 +160,10 @@ struct SeenApart {
   Range<W> zero;
 
   SeenApart(ClauseSet clauses, const Array& array, int64_t i)
-      : x(array.bounds.empty() ? Point<T>(array.literal.data<T>()[i])
-                               : StoredBound<T>(array, i, Consumer::kOther)) {
-    const bool stored = !array.bounds.empty() && (array.bounds[i].flags & kMayBeZero) != 0;
+      : x(array.facts().bounds.empty() ? Point<T>(array.literal.data<T>()[i])
+                                       : StoredBound<T>(array, i, Consumer::kOther)) {
+    const bool stored =
+        !array.facts().bounds.empty() && (array.facts().bounds[i].flags & kMayBeZero) != 0;
     const bool flushed =
         clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(x) && !x.Contains(0);
     or_zero = stored || flushed;
@@ -174,7 +176,7 @@ struct SeenApart {
 template <typename T>
 bool IsFlushable(ClauseSet clauses, const Array& array, int64_t i) {
   if (!clauses.Has(ClauseId::kFlushSubnormals) || !kFlushes<T>) return false;
-  if (!array.bounds.empty() && array.bounds[i].flags != kForced) return false;
+  if (!array.facts().bounds.empty() && array.facts().bounds[i].flags != kForced) return false;
   const auto x = Widen<Wide<T>>(array.literal.data<T>()[i]);
   return x != 0 && std::fabs(x) < Tiny<T>();
 }

@@ -40,12 +40,12 @@ Element ReadElement(ClauseSet clauses, const Array& array, int64_t i, Consumer c
   if constexpr (std::is_same_v<T, double>)
     element.radius += static_cast<double>(std::fabs(x.centre - element.centre));
   element.is_one_value = x.radius == 0;
-  if (array.forms.empty() || array.forms[i].terms == nullptr) return element;
+  if (array.facts().forms.empty() || array.facts().forms[i].terms == nullptr) return element;
   // Only a plain interval has the form's centre.
-  const ElementBound& bound = array.bounds[i];
+  const ElementBound& bound = array.facts().bounds[i];
   const bool is_plain = (bound.flags & ~(kZeroSigns | kZeroSignFree | kMayFlush)) == 0;
   if (!is_plain || bound.centre != element.centre) return element;
-  element.form = &array.forms[i];
+  element.form = &array.facts().forms[i];
   if ((bound.flags & kMayFlush) != 0) element.flush = static_cast<double>(Tiny<T>());
   element.is_one_value = element.form->loose == 0 && element.flush == 0;
   return element;
@@ -116,13 +116,13 @@ class Combination {
 
 // Gives slot i the form, and a smaller radius if the form has one.
 void SetForm(Array& result, int64_t i, ErrorForm form) {
-  ElementBound& bound = result.bounds[i];
+  ElementBound& bound = result.facts().bounds[i];
   // The form is one about the double that is nearest to the centre.
   const double radius = (form.Radius() + std::fabs(bound.centre_low)) * (1 + kFormSlop);
   if (!std::isfinite(radius)) return;
   if (radius < bound.radius) bound.radius = radius;
-  if (result.forms.empty()) result.forms.resize(result.bounds.size());
-  result.forms[i] = std::move(form);
+  if (result.facts().forms.empty()) result.facts().forms.resize(result.facts().bounds.size());
+  result.facts().forms[i] = std::move(form);
 }
 
 // The choices that element i follows, those of its operands and its own, along the straight line at
@@ -152,14 +152,14 @@ void FollowElement(const OpContext& op, Array& result, int64_t i) {
     if (count != 0) terms = *form.terms;
     for (double& c : terms.coefficients) c *= form.scale;
     terms.errors.push_back(own);
-    terms.coefficients.push_back(static_cast<double>(UlpAt<T>(result.bounds[i].centre)));
+    terms.coefficients.push_back(static_cast<double>(UlpAt<T>(result.facts().bounds[i].centre)));
     terms.magnitude = terms.magnitude * std::fabs(form.scale) + terms.coefficients.back();
     form.scale = 1;
     form.terms = numbers.Store(terms);
   }
   if (form.terms == nullptr) return;
-  if (result.forms.empty()) result.forms.resize(result.bounds.size());
-  result.forms[i] = std::move(form);
+  if (result.facts().forms.empty()) result.facts().forms.resize(result.facts().bounds.size());
+  result.facts().forms[i] = std::move(form);
 }
 
 // Ops that give an operand, or its negative, as it is.
@@ -203,7 +203,7 @@ void Tighten(const OpContext& op, int64_t i, ErrorForm& form) {
 
 template <typename T>
 void NarrowElement(const OpContext& op, Array& result, int64_t i, double ulps) {
-  const ElementBound& bound = result.bounds[i];
+  const ElementBound& bound = result.facts().bounds[i];
   if ((bound.flags & ~(kZeroSigns | kZeroSignFree | kMayFlush)) != 0) return;
   const Opcode opcode = op.instruction.opcode();
   const bool is_sum = opcode == Opcode::kAdd || opcode == Opcode::kSubtract;
@@ -403,7 +403,7 @@ class Accumulation {
 
 // True if slot i of a sum is an interval whose own error, beside `propagated`, is known.
 bool IsPlainSum(const Array& result, int64_t i) {
-  const ElementBound& bound = result.bounds[i];
+  const ElementBound& bound = result.facts().bounds[i];
   return (bound.flags & ~(kZeroSigns | kZeroSignFree | kMayFlush)) == 0 && bound.radius > 0;
 }
 
@@ -423,7 +423,7 @@ struct SumOfCentres {
 template <typename W>
 void FinishSumForm(Array& result, int64_t i, const SumOfCentres<W>& known, bool is_one_value,
                    Accumulation& sum) {
-  const ElementBound& bound = result.bounds[i];
+  const ElementBound& bound = result.facts().bounds[i];
   const W slop = static_cast<W>(known.terms) * known.magnitude * kSlop<W>;
   const double own =
       std::max(0.0, bound.radius - known.propagated * (1 - kFormSlop)) + bound.radius * kFormSlop +
@@ -594,11 +594,12 @@ std::shared_ptr<const ErrorTerms> ErrorNumbers::Store(const ErrorTerms& terms) {
 }
 
 void NarrowElementwise(const OpContext& op, Array& result) {
-  if (op.analysis.errors == nullptr || result.bounds.empty() || op.operands.size() > 2) return;
+  if (op.analysis.errors == nullptr || result.facts().bounds.empty() || op.operands.size() > 2)
+    return;
   bool has_forms = false;
   for (const Value* operand : op.operands) {
     if (operand->IsTuple() || operand->array->literal.element_type() != op.type()) return;
-    has_forms = has_forms || !operand->array->forms.empty();
+    has_forms = has_forms || !operand->array->facts().forms.empty();
   }
   const bool follows = op.analysis.errors->follows_choices();
   if (!has_forms && !follows) return;
@@ -616,7 +617,7 @@ void NarrowElementwise(const OpContext& op, Array& result) {
 }
 
 void NarrowProductSums(const OpContext& op, const ProductSums& sums, Array& result) {
-  if (op.analysis.errors == nullptr || result.bounds.empty()) return;
+  if (op.analysis.errors == nullptr || result.facts().bounds.empty()) return;
   if (op.count() > kMostSums && !op.analysis.errors->follows_choices()) return;
   for (const Value* operand : op.operands)
     if (operand->array->literal.element_type() != op.type()) return;
@@ -626,10 +627,10 @@ void NarrowProductSums(const OpContext& op, const ProductSums& sums, Array& resu
 
 void NarrowFold(const OpContext& op, const Array& input, const Array& init, const FoldTerms& lists,
                 Array& result) {
-  if (op.analysis.errors == nullptr || result.bounds.empty()) return;
+  if (op.analysis.errors == nullptr || result.facts().bounds.empty()) return;
   if (lists.results() > kMostSums && !op.analysis.errors->follows_choices()) return;
-  const bool is_plain =
-      input.forms.empty() && init.forms.empty() && !op.analysis.errors->follows_choices();
+  const bool is_plain = input.facts().forms.empty() && init.facts().forms.empty() &&
+                        !op.analysis.errors->follows_choices();
   DispatchWide(result.literal.element_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     is_plain ? NarrowPlainTerms<T>(op, input, init, lists, result)

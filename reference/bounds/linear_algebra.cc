@@ -217,7 +217,7 @@ std::shared_ptr<const Property> FactorProperty(ElementType type, const Operand<S
     for (int64_t i = 0, at = 0; i < n; ++i) {
       for (int64_t j = 0; j <= i; ++j, ++at)
         l(i, j) = lower ? WidenNumber(packed[at]) : Conjugate(WidenNumber(packed[at]));
-      // Where rounding alone keeps the matrix definite, a pivot may be as small as underflows.
+      // A pivot may be as small as underflows where rounding alone keeps the matrix definite.
       const bool positive = RealPart(l(i, i)) > 0 || (may_fail && RealPart(l(i, i)) == 0);
       if (!positive && !excused(l(i, i))) return "the diagonal of l is not positive";
     }
@@ -285,7 +285,7 @@ void BoundFactor(const OpContext& op, bool lower, Array& result) {
       const auto property = FactorProperty<E>(op.type(), a, lower, Underflow<T>(op.clauses));
       for (int64_t i = 0, at = 0; i < n; ++i)
         for (int64_t j = 0; j <= i; ++j, ++at)
-          result.origins.insert_or_assign(first + factor.At(i, j), Origin{property, 0, at});
+          result.facts().origins.insert_or_assign(first + factor.At(i, j), Origin{property, 0, at});
     }
     if (!known) {
       SetUndecided(result, first, n * n);
@@ -450,7 +450,8 @@ void BoundSolutions(const OpContext& op, const TriangularSystem& system, Array& 
         } else {
           SetUndecided(result, at);
         }
-        if (property != nullptr) result.origins.insert_or_assign(at, Origin{property, 0, i});
+        if (property != nullptr)
+          result.facts().origins.insert_or_assign(at, Origin{property, 0, i});
       }
     }
   }

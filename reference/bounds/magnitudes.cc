@@ -38,10 +38,11 @@ class Sizes {
     if (is_scalar_) i = 0;
     double most = std::fabs(Value(i));
     bool may_be_flushed = most < flushing_.tiny && most > 0;
-    if (!array_.bounds.empty()) {
+    if (!array_.facts().bounds.empty()) {
       for (int64_t k = i * parts_; k < (i + 1) * parts_; ++k) {
-        most = std::max(most, array_.bounds[k].magnitude());
-        may_be_flushed = may_be_flushed || (array_.bounds[k].flags & (kMayFlush | kMayBeZero)) != 0;
+        most = std::max(most, array_.facts().bounds[k].magnitude());
+        may_be_flushed =
+            may_be_flushed || (array_.facts().bounds[k].flags & (kMayFlush | kMayBeZero)) != 0;
       }
     }
     return may_be_flushed ? std::max(most, flushing_.flushed) : most;
@@ -50,8 +51,8 @@ class Sizes {
   bool IsKnown(int64_t i) const {
     if (is_scalar_) i = 0;
     double radius = 0;
-    for (int64_t k = i * parts_; k < (i + 1) * parts_ && !array_.bounds.empty(); ++k) {
-      const ElementBound& bound = array_.bounds[k];
+    for (int64_t k = i * parts_; k < (i + 1) * parts_ && !array_.facts().bounds.empty(); ++k) {
+      const ElementBound& bound = array_.facts().bounds[k];
       if ((bound.flags & kForced) != 0) continue;
       if ((bound.flags & (kNotFinite | kUndecided)) != 0) return false;
       radius = std::max(radius, bound.radius);
@@ -60,18 +61,19 @@ class Sizes {
   }
   bool HasKnownTerms(int64_t i) const {
     if (is_scalar_) i = 0;
-    return !array_.bounds.empty() && array_.bounds[i * parts_].has_known_terms();
+    return !array_.facts().bounds.empty() && array_.facts().bounds[i * parts_].has_known_terms();
   }
 
  private:
   // Twice the largest part of a number by which rounding moves it.
   static double RoundingsOf(const Array& array) {
     const ElementType type = ComponentType(array.literal.element_type());
-    return std::exp2(1 - std::min(Format(type).precision(), array.significand));
+    return std::exp2(1 - std::min(Format(type).precision(), array.facts().significand));
   }
   double Part(int64_t slot) const {
-    if (!array_.bounds.empty() && (array_.bounds[slot].flags & (kForced | kNotFinite)) == 0)
-      return array_.bounds[slot].centre;
+    if (!array_.facts().bounds.empty() &&
+        (array_.facts().bounds[slot].flags & (kForced | kNotFinite)) == 0)
+      return array_.facts().bounds[slot].centre;
     return floats_ != nullptr ? floats_[slot] : array_.literal.GetComponent(slot);
   }
 
@@ -83,8 +85,8 @@ class Sizes {
   const float* floats_;
 };
 
-// What may be flushed of an array. Where nothing is, numbers below the least normal one have its
-// spacing.
+// The numbers of an array that may be flushed. Without flushing, numbers below the least normal one
+// have its spacing.
 Sizes::Flushing FlushingOf(const OpContext& op, const Array& array) {
   const ElementType type = array.literal.element_type();
   if (BoundsPerElement(type) == 0) return {};
@@ -137,7 +139,7 @@ struct SizedNumber {
   bool has_known_terms = false;  // ElementBound::has_known_terms
 };
 
-// What is noted of a result.
+// The size that is noted of a result.
 struct Size {
   double magnitude = 0;
   bool of_known_terms = false;
@@ -221,12 +223,12 @@ void SetEach(const Sizes& own, Array& result, F f) {
   for (int64_t i = 0; i < result.literal.element_count(); ++i) {
     bool is_open = false;
     for (int64_t k = i * parts; k < (i + 1) * parts; ++k)
-      is_open = is_open || (result.bounds[k].flags & kForced) == 0;
+      is_open = is_open || (result.facts().bounds[k].flags & kForced) == 0;
     if (!is_open) continue;
     const Size size = f(i);
     const double magnitude = std::max(size.magnitude, own.Magnitude(i));
     for (int64_t k = i * parts; k < (i + 1) * parts; ++k)
-      result.bounds[k].set_magnitude(magnitude, size.of_known_terms);
+      result.facts().bounds[k].set_magnitude(magnitude, size.of_known_terms);
   }
 }
 
@@ -247,7 +249,7 @@ void NoteElementwise(const OpContext& op, Array& result) {
       Size most;
       for (size_t k = 0; k < operands.size(); ++k) {
         const SizedNumber operand = sized(k, i);
-        if (std::fabs(operand.value - own.Value(i)) > result.bounds[i].radius) continue;
+        if (std::fabs(operand.value - own.Value(i)) > result.facts().bounds[i].radius) continue;
         if (operand.magnitude >= most.magnitude)
           most = {operand.magnitude, operand.is_known || operand.has_known_terms};
       }
@@ -267,7 +269,7 @@ void NoteElementwise(const OpContext& op, Array& result) {
 }
 
 bool HasMagnitudes(const Array& result) {
-  return std::any_of(result.bounds.begin(), result.bounds.end(),
+  return std::any_of(result.facts().bounds.begin(), result.facts().bounds.end(),
                      [](const ElementBound& bound) { return bound.magnitude_bits != 0; });
 }
 
@@ -303,7 +305,8 @@ void NoteRootMeanSquare(Array& result, int64_t begin, int64_t end) {
   }
   const double mean = largest * std::sqrt(sum / static_cast<double>(end - begin));
   const int64_t parts = BoundsPerElement(result.literal.element_type());
-  for (int64_t k = begin * parts; k < end * parts; ++k) result.bounds[k].set_magnitude(mean);
+  for (int64_t k = begin * parts; k < end * parts; ++k)
+    result.facts().bounds[k].set_magnitude(mean);
 }
 
 void NoteShared(const OpContext& op, Array& result) {
@@ -325,7 +328,7 @@ bool IsMove(Opcode opcode) {
 }
 
 void NoteMagnitudes(const OpContext& op, Array& result) {
-  if (result.bounds.empty()) return;
+  if (result.facts().bounds.empty()) return;
   const OpInfo& info = Info(op.instruction.opcode());
   const bool has_tuple = std::any_of(op.operands.begin(), op.operands.end(),
                                      [](const Value* operand) { return operand->IsTuple(); });
@@ -335,13 +338,13 @@ void NoteMagnitudes(const OpContext& op, Array& result) {
 }
 
 void TakeMagnitudes(const Array& from, Array& to) {
-  if (to.bounds.empty() || to.bounds.size() != from.bounds.size()) return;
-  for (size_t i = 0; i < from.bounds.size(); ++i)
-    to.bounds[i].magnitude_bits = from.bounds[i].magnitude_bits;
+  if (to.facts().bounds.empty() || to.facts().bounds.size() != from.facts().bounds.size()) return;
+  for (size_t i = 0; i < from.facts().bounds.size(); ++i)
+    to.facts().bounds[i].magnitude_bits = from.facts().bounds[i].magnitude_bits;
 }
 
 void NoteFreshMagnitudes(const OpContext& op, Array& result) {
-  if (result.bounds.empty() || Info(op.instruction.opcode()).Is(kDataMovement)) return;
+  if (result.facts().bounds.empty() || Info(op.instruction.opcode()).Is(kDataMovement)) return;
   if (!HasMagnitudes(result)) NoteShared(op, result);
 }
 

@@ -9,7 +9,7 @@ namespace assay::reference {
 namespace {
 
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
-// What computing the bound itself may lose, and roundings by way of f32.
+// Room for the errors of computing the bound itself, and for roundings by way of f32.
 constexpr double kRoom = 1 + 0x1p-15;
 
 double HalfUnitOf(double size, RoundedTo format) {
@@ -26,7 +26,7 @@ std::vector<double> SumsOfLargest(std::vector<double> sizes, int64_t count) {
   return sums;
 }
 
-// What is known of the partial sums of n terms.
+// Limits of the partial sums of n terms.
 struct PartialSizes {
   std::vector<double> of_largest;  // element m: m terms together
   // Element m: a partial sum of m terms, with the errors of its own additions.

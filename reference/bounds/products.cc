@@ -85,7 +85,7 @@ void AppendRanges(const OpContext& op, const Array& operand, const DimList& dims
       Range<W> range{static_cast<W>(x.centre), static_cast<W>(x.radius), x.flags};
       Blur<From>(error, range);
       ranges.push_back(range);
-    } else if (operand.choices.contains(at)) {
+    } else if (operand.facts().choices.contains(at)) {
       ranges.push_back(Range<W>::Unknown());
     } else {
       ranges.push_back({static_cast<W>(operand.literal.data<From>()[at]), 0, 0});
@@ -113,14 +113,14 @@ std::vector<W> SizesOf(const Array& operand, const DimList& dims,
                        const std::vector<Range<W>>& ranges) {
   std::vector<W> sizes;
   const bool is_noted =
-      std::any_of(operand.bounds.begin(), operand.bounds.end(),
+      std::any_of(operand.facts().bounds.begin(), operand.facts().bounds.end(),
                   [](const ElementBound& bound) { return bound.magnitude_bits != 0; });
   if (!is_noted) return sizes;
   sizes.reserve(ranges.size());
   dims.ForEachPlace([&](int64_t at) {
     const Range<W>& range = ranges[sizes.size()];
     sizes.push_back(std::max(std::fabs(range.centre) + range.radius,
-                             static_cast<W>(operand.bounds[at].magnitude())));
+                             static_cast<W>(operand.facts().bounds[at].magnitude())));
   });
   return sizes;
 }
@@ -322,13 +322,13 @@ void BoundComplex(const OpContext& op, const ProductSums& sums, Array& result) {
     ++twice.result;
     imaginary.BoundBlock(twice, parts);
   });
-  result.bounds = std::move(parts.bounds);
+  result.facts().bounds = std::move(parts.facts().bounds);
 }
 
 // Marks the arranged elements of an operand that are uncertain.
 std::vector<bool> UncertainOf(const Array& operand, const DimList& dims) {
   std::vector<bool> uncertain;
-  dims.ForEachPlace([&](int64_t at) { uncertain.push_back(operand.choices.contains(at)); });
+  dims.ForEachPlace([&](int64_t at) { uncertain.push_back(operand.facts().choices.contains(at)); });
   return uncertain;
 }
 

@@ -242,7 +242,7 @@ Range<Wide<T>> RoundedToAnySize(Range<Wide<T>> x, double ulps) {
   return x;
 }
 
-// The same in the numbers that the type has.
+// Does it in the numbers that the type has.
 template <typename T>
 Range<Wide<T>> Rounded(const Range<Wide<T>>& values, double ulps) {
   return WithOverflow<T>(RoundedToAnySize<T>(values, ulps));

@@ -24,7 +24,7 @@ struct Terms {
     std::optional<State> state;
     const auto add = [&](const Array& array, int64_t i) {
       state->Add(Seen<T>(op.clauses, array, i, consumer),
-                 array.bounds.empty() ? 0 : array.bounds[i].magnitude());
+                 array.facts().bounds.empty() ? 0 : array.facts().bounds[i].magnitude());
     };
     IndexMap more;
     for (int64_t k = 0; k < lists.results(); ++k) {
@@ -42,7 +42,7 @@ struct Terms {
 
 // Notes the magnitude of a result beside its bound, if it has one.
 void NoteMagnitude(Array& result, int64_t i, double magnitude) {
-  if (!result.bounds.empty()) result.bounds[i].set_magnitude(magnitude);
+  if (!result.facts().bounds.empty()) result.facts().bounds[i].set_magnitude(magnitude);
 }
 
 template <typename T, typename A>
@@ -91,7 +91,7 @@ struct Extremum {
 template <typename T>
 void PassOnSumViews(const Terms& terms, Array& result) {
   const int64_t count = result.literal.element_count();
-  if (terms.input.bounds.empty() || terms.input.literal.element_count() != count) return;
+  if (terms.input.facts().bounds.empty() || terms.input.literal.element_count() != count) return;
   IndexMap more;
   int64_t size = 0, only = -1;  // of the terms of the result that was visited last
   for (int64_t k = 0; k < count; ++k) {

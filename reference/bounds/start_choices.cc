@@ -17,8 +17,8 @@ int64_t IndexValue(ElementType type, uint64_t code) {
 
 bool AddStarts(const Array& indices, int64_t element, const StartRange& range,
                std::vector<DimVector>& all) {
-  const auto it = indices.choices.find(element);
-  if (it == indices.choices.end()) return true;
+  const auto it = indices.facts().choices.find(element);
+  if (it == indices.facts().choices.end()) return true;
   const auto [d, low, high] = range;
   std::vector<int64_t> candidates;
   for (uint64_t code : it->second)

@@ -141,7 +141,7 @@ class SumBound {
   W sum() const { return sum_; }
   // The sum of the absolute values of all terms.
   W magnitude() const { return magnitude_; }
-  // The same of what the terms themselves were made of.
+  // The sum of the sizes that the terms themselves were made of.
   W size() const { return size_; }
   // True if the terms are known up to a rounding or two of their own.
   bool has_known_terms() const { return propagated_ <= 2 * UnitRoundoff<T>() * magnitude_; }
@@ -258,10 +258,10 @@ class SumBound {
     return error;
   }
 
-  // How much smaller that is because the last partial sums are close to the whole sum, which is at
-  // most `end`: one that lacks j terms is no larger than end + j * term. Of all trees the chain has
-  // the most partial sums above any value: those that lack at least b terms and have at least a,
-  // b < a, are at most n - a - b + 1, whether they lie in one subtree or in several.
+  // By so much that is smaller because the last partial sums are close to the whole sum, which is
+  // at most `end`: one that lacks j terms is no larger than end + j * term. Of all trees the chain
+  // has the most partial sums above any value: those that lack at least b terms and have at least
+  // a, b < a, are at most n - a - b + 1, whether they lie in one subtree or in several.
   W SavedAtTheEnd(W most, W term, W end) const {
     const W half_most = HalfUlpAt<A>(most), full = std::ceil(most / term);
     if (!(full < static_cast<W>(terms_))) return 0;
@@ -307,8 +307,8 @@ void StoreSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>&
       return;
     }
     FinishSingle<T>(clauses, result, i, {sum.sum(), 0, 0}, view);
-    // What is flushed is a term, and its zero is added to others.
-    if (!result.bounds.empty()) result.bounds[i].flags &= ~kZeroSigns;
+    // A flushed term is a zero that is added to others.
+    if (!result.facts().bounds.empty()) result.facts().bounds[i].flags &= ~kZeroSigns;
     return;
   }
   if (sum.all_single() && sum.NonFiniteTerms() && !sum.Overflows()) return;  // forced NaN or inf
@@ -324,8 +324,8 @@ void StoreSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>&
 template <typename T, typename A = Accumulator<T>>
 void FinishSum(ClauseSet clauses, Array& result, int64_t i, const SumBound<T, A>& sum, View view) {
   StoreSum<T, A>(clauses, result, i, sum, view);
-  if (result.bounds.empty()) return;
-  result.bounds[i].set_magnitude(static_cast<double>(sum.size()), sum.has_known_terms());
+  if (result.facts().bounds.empty()) return;
+  result.facts().bounds[i].set_magnitude(static_cast<double>(sum.size()), sum.has_known_terms());
 }
 
 }  // namespace assay::reference

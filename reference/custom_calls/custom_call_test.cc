@@ -213,8 +213,8 @@ ENTRY e {
   EXPECT_EQ(Judge(*expectation, exchanged).verdict, Verdict::kFail);
 }
 
-// How many elements of the results of the root are open, and how many are wrong, where they were
-// seen inside a program, with `change` added to one element of the first.
+// Counts the elements of the results of the root that are open, and those that are wrong, where
+// they were seen inside a program, with `change` added to one element of the first.
 std::pair<int64_t, int64_t> OpenAndWrongInside(const std::string& text, int64_t element,
                                                double change) {
   absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
@@ -244,7 +244,7 @@ std::pair<int64_t, int64_t> OpenAndWrongInside(const std::string& text, int64_t 
 
 using OpenAndWrong = std::pair<int64_t, int64_t>;
 
-// What was seen of eigenvectors inside a program has their property or is wrong.
+// Eigenvectors that were seen inside a program have their property or are wrong.
 TEST(CustomCallTest, SeenEigenvectorsAreSettledByTheirProperty) {
   constexpr char kEigenvectors[] = R"(HloModule m
 ENTRY e {
@@ -253,7 +253,7 @@ ENTRY e {
 })";
   EXPECT_EQ(OpenAndWrongInside(kEigenvectors, 4, 0), OpenAndWrong(0, 0));
   EXPECT_EQ(OpenAndWrongInside(kEigenvectors, 4, 1e-12), OpenAndWrong(0, 9));
-  // Of infinities the property says nothing.
+  // The property says nothing of infinities.
   EXPECT_EQ(OpenAndWrongInside(kEigenvectors, 4, HUGE_VAL), OpenAndWrong(9, 0));
 }
 

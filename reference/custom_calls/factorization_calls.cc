@@ -115,7 +115,7 @@ bool ExchangeRows(const Literal& pivots, int64_t base, M& a) {
   return true;
 }
 
-// Whether l u is near a, in all elements, and no element of l is larger than its pivot allows.
+// True if l u is near a, in all elements, and no element of l is larger than its pivot allows.
 template <typename E, typename M>
 bool AreFactors(const Matrix<typename Scalar<E>::WideNumber>& lu, const M& a) {
   using S = typename MatrixCall<E>::S;
@@ -134,7 +134,7 @@ bool AreFactors(const Matrix<typename Scalar<E>::WideNumber>& lu, const M& a) {
         terms += std::abs(lu(i, k)) * std::abs(lu(k, j));
         underflow += Tiny<T>() * (1 + std::abs(lu(k, j)));
       }
-      // Of what is not known nothing is asked, and its plain value may be NaN.
+      // Nothing is asked of an element that is not known, whose plain value may be NaN.
       if (!a(i, j).IsKnown()) continue;
       const W allowed = a(i, j).radius + unit * terms + 4 * underflow;
       if (!(std::abs(sum - a(i, j).centre) <= allowed)) return false;
@@ -232,7 +232,8 @@ void JudgeOtherTriangle(const Array& array, bool lower, int64_t first, int64_t n
     for (int64_t part = 0; part < width; ++part) {
       const int64_t slot = places[k] * width + part;
       // Only what is known to the last bit can be compared.
-      if (!array.bounds.empty() && (array.bounds[slot].flags & kForced) == 0) return;
+      if (!array.facts().bounds.empty() && (array.facts().bounds[slot].flags & kForced) == 0)
+        return;
       given.SetComponentBits(static_cast<int64_t>(k) * width + part,
                              array.literal.GetComponentBits(slot));
     }
@@ -254,7 +255,8 @@ void JudgeOtherTriangle(const Array& array, bool lower, int64_t first, int64_t n
   };
   for (size_t k = 0; k < places.size(); ++k) {
     SetUndecided(factor, places[k]);
-    factor.origins.insert_or_assign(places[k], Origin{property, 0, static_cast<int64_t>(k)});
+    factor.facts().origins.insert_or_assign(places[k],
+                                            Origin{property, 0, static_cast<int64_t>(k)});
   }
 }
 
@@ -262,7 +264,7 @@ void JudgeOtherTriangle(const Array& array, bool lower, int64_t first, int64_t n
 absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) {
   const bool lower = HasOption(op, "uplo", 'L');
   const Shape& shape = op.shape.elements()[0];
-  const OpContext factor_op{op.instruction, shape, op.operands, op.clauses, op.analysis};
+  const OpContext factor_op = op.On(shape, op.operands);
   Array factor{Literal(shape)}, info{Literal(op.shape.elements()[1])};
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(shape.ElementCount()));
   ASSAY_RETURN_IF_ERROR(FactorMatrices(factor_op, lower, factor.literal));
@@ -276,9 +278,10 @@ absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) 
   for (int64_t batch = 0; n > 0 && batch < info.literal.element_count(); ++batch) {
     const int64_t corner = (batch + 1) * n * n - 1;
     info.literal.SetInteger(batch, std::isnan(parts.GetComponent(corner * slots)) ? n : 0);
-    bool undecided =
-        !factor.bounds.empty() && (factor.bounds[corner * slots].flags & kUndecided) != 0;
-    if (const auto origin = factor.origins.find(corner); origin != factor.origins.end())
+    bool undecided = !factor.facts().bounds.empty() &&
+                     (factor.facts().bounds[corner * slots].flags & kUndecided) != 0;
+    if (const auto origin = factor.facts().origins.find(corner);
+        origin != factor.facts().origins.end())
       undecided = AcceptsNan(*origin->second.property);
     const bool may_fail = undecided || info.literal.GetInteger(batch) != 0;
     if (interpreter.bounding() && n > 1)
@@ -296,7 +299,7 @@ absl::StatusOr<Value> ApplyPotrf(Interpreter& interpreter, const OpContext& op) 
 // (a, b) -> x with op(a) x = b or x op(a) = b.
 absl::StatusOr<Value> ApplyTrsm(Interpreter& interpreter, const OpContext& op) {
   const Shape& shape = op.shape.IsTuple() ? op.shape.elements()[0] : op.shape;
-  const OpContext solve_op{op.instruction, shape, op.operands, op.clauses, op.analysis};
+  const OpContext solve_op = op.On(shape, op.operands);
   const bool left = HasOption(op, "side", 'L');
   const int64_t order = op.literal(0).shape().dimensions().back();
   if (order != shape.dimension(shape.rank() - (left ? 2 : 1))) {

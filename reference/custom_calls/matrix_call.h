@@ -167,20 +167,22 @@ struct MatrixCall {
     Undecide(k);
     const int64_t count = results.arrays[k].literal.element_count() / batches;
     for (int64_t i = 0; results.bounds && i < count; ++i)
-      results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, i, piece});
+      results.arrays[k].facts().origins.insert_or_assign(First(k) + i,
+                                                         Origin{property, part, i, piece});
   }
   // Element i of result k is also element `index` of part `part` of `property`, which judges it
   // where all of the part comes out of the program.
   void Attach(int64_t k, int64_t i, const std::shared_ptr<const Property>& property, int64_t part,
               int64_t index) {
     MakeBounds(results.arrays[k]);
-    results.arrays[k].origins.insert_or_assign(First(k) + i, Origin{property, part, index});
+    results.arrays[k].facts().origins.insert_or_assign(First(k) + i, Origin{property, part, index});
   }
   // The origin of element i of this batch of operand k; null if none is known.
   const Origin* OriginOf(int64_t k, int64_t i) const {
     const Array& array = op.array(k);
-    const auto origin = array.origins.find(batch * (array.literal.element_count() / batches) + i);
-    return origin == array.origins.end() ? nullptr : &origin->second;
+    const auto origin =
+        array.facts().origins.find(batch * (array.literal.element_count() / batches) + i);
+    return origin == array.facts().origins.end() ? nullptr : &origin->second;
   }
   // True if the judge would find the bounds of all these numbers useful: radii up to 2^(-p/3) of
   // the larger of the number and the root mean square of all. Radii must be smaller by 2^-8, which

@@ -106,7 +106,7 @@ typename MatrixCall<E>::W ValueRadius(const MatrixCall<E>& call,
   return call.Residual(4 * (a.rows + a.columns)) * std::sqrt(squares) + std::sqrt(radii);
 }
 
-// What a product with the eigenvalues or singular values of a loses where these are subnormal.
+// The loss of a product with the eigenvalues or singular values of a where these are subnormal.
 template <typename E>
 typename MatrixCall<E>::W LostNearZero(const MatrixCall<E>& call,
                                        const typename MatrixCall<E>::NumberMatrix& a) {

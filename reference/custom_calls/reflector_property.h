@@ -177,7 +177,7 @@ void AttachQrParts(MatrixCall<E>& call, const std::shared_ptr<const Property>& p
 template <typename E>
 std::shared_ptr<const Property> QrPropertyOfReflectors(const MatrixCall<E>& call) {
   const int64_t m = call.Rows(0), n = call.Columns(0), count = call.Columns(1);
-  if (count < 1 || count > n || n > m || call.op.array(1).origins.empty()) return nullptr;
+  if (count < 1 || count > n || n > m || call.op.array(1).facts().origins.empty()) return nullptr;
   const ReflectorPlaces places{m, count};
   std::shared_ptr<const Property> property;
   auto belongs = [&](int64_t operand, int64_t i, int64_t place) {

@@ -32,7 +32,7 @@ std::vector<C> TriangularEigenvector(const Matrix<C>& triangular, int64_t k, boo
     if (std::abs(difference) < largest * std::numeric_limits<W>::epsilon())
       difference = largest * std::numeric_limits<W>::epsilon();
     v[i] = -sum / difference;
-    // Of a defective matrix each element may be larger than the one before by 1 / epsilon.
+    // Each element of a defective matrix may be larger than the one before by 1 / epsilon.
     const W size = std::abs(v[i]);
     if (size <= 1) return;
     for (C& element : v) element /= size;

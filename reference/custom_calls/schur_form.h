@@ -11,7 +11,7 @@
 
 namespace assay::reference {
 
-// What an eigenvalue takes at most before it is taken as it is; two or three steps are usual.
+// Steps for an eigenvalue at most, before it is taken as it is; two or three are usual.
 inline constexpr int kMostStepsPerEigenvalue = 60;
 // An unusual shift after so many steps leaves cycles.
 inline constexpr int kUnusualEvery = 10;

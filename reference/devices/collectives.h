@@ -10,8 +10,8 @@ namespace assay::reference {
 // Waits for the pending value of the operand and gives it.
 absl::StatusOr<Value> ApplyDone(Interpreter& interpreter, const OpContext& op);
 
-// What has begun in `value`, or in parts of it, ends here: contexts get their elements. A done may
-// still follow.
+// Ends here all that has begun in `value`, or in parts of it: contexts get their elements. A done
+// may still follow.
 absl::StatusOr<Value> EndPending(Interpreter& interpreter, const OpContext& op, const Value& value);
 
 // The value of a transfer that nobody has to be waited for.

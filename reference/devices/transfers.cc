@@ -236,8 +236,8 @@ absl::StatusOr<Value> ApplyAsyncUpdate(Interpreter& interpreter, const OpContext
   return StartOrWait(interpreter, op, std::move(arguments), *start->callee());
 }
 
-// What its computation has begun and not ended, such as the sends and receives of a group, ends
-// here: XLA's contexts then hold the data that went over.
+// Ends here all that its computation has begun and not ended, such as the sends and receives of a
+// group: XLA's contexts then hold the data that went over.
 absl::StatusOr<Value> ApplyAsyncDone(Interpreter& interpreter, const OpContext& op) {
   const Value& result = op.operands[0]->elements[1];
   if (result.pending == nullptr && result.IsTuple() != op.shape.IsTuple())

@@ -20,10 +20,6 @@ constexpr int64_t kBlock = 2048;
 constexpr int64_t kLeastBlocks = 4;  // in an array that is worth it
 constexpr size_t kMostSteps = 64;    // at a time; their operands and results are all held
 
-bool IsLeaf(const Plan::Step& step) {
-  return step.kind == StepKind::kParameter || step.kind == StepKind::kConstant;
-}
-
 bool IsScalar(const Shape& shape) { return shape.IsArray() && shape.rank() == 0; }
 
 bool HasCount(const Shape& shape, int64_t count) {
@@ -31,8 +27,8 @@ bool HasCount(const Shape& shape, int64_t count) {
 }
 
 // True if all that is known of the elements can be cut into blocks.
-bool IsBoundsOnly(const Array& array) {
-  return array.choices.empty() && array.forms.empty() && array.origins.empty();
+bool IsBoundsOnly(const Facts& facts) {
+  return facts.choices.empty() && facts.forms.empty() && facts.origins.empty();
 }
 
 // Marks the steps of [first, end) whose results other steps read, or are the root.
@@ -50,36 +46,39 @@ Array CutBlock(const Array& whole, int64_t begin, int64_t count) {
   const auto bytes = static_cast<int64_t>(StorageBytes(type));
   std::memcpy(block.literal.bytes().data(), whole.literal.bytes().data() + begin * bytes,
               static_cast<size_t>(count * bytes));
-  block.significand = whole.significand;
-  block.nan_bits = whole.nan_bits;
-  if (whole.bounds.empty()) return block;
+  const Facts& from = whole.facts();
+  Facts& facts = block.facts();
+  facts.significand = from.significand;
+  facts.nan_bits = from.nan_bits;
+  if (from.bounds.empty()) return block;
   const int64_t width = BoundsPerElement(type);
-  block.bounds.assign(whole.bounds.begin() + begin * width,
-                      whole.bounds.begin() + (begin + count) * width);
+  facts.bounds.assign(from.bounds.begin() + begin * width,
+                      from.bounds.begin() + (begin + count) * width);
   return block;
 }
 
 // Writes a block into a whole whose elements before it are there. The bounds of the whole are made
 // when the first block has some.
 void Paste(const Array& block, int64_t begin, Array& whole) {
-  std::memcpy(whole.literal.bytes().data() +
-                  begin * static_cast<int64_t>(StorageBytes(whole.literal.element_type())),
+  const ElementType type = whole.literal.element_type();
+  std::memcpy(whole.literal.bytes().data() + begin * static_cast<int64_t>(StorageBytes(type)),
               block.literal.bytes().data(), block.literal.bytes().size());
-  whole.significand = std::min(whole.significand, block.significand);
-  whole.nan_bits = block.nan_bits && (begin == 0 || whole.nan_bits);
-  for (const auto& [i, codes] : block.choices) whole.choices.emplace(begin + i, codes);
-  if (block.bounds.empty() && whole.bounds.empty()) return;
+  const Facts& from = block.facts();
+  Facts& to = whole.facts();
+  to.significand = std::min(to.significand, from.significand);
+  to.nan_bits = from.nan_bits && (begin == 0 || to.nan_bits);
+  for (const auto& [i, codes] : from.choices) to.choices.emplace(begin + i, codes);
+  if (from.bounds.empty() && to.bounds.empty()) return;
   const ElementBound forced{0, 0, 0, kForced};
-  const int64_t width = BoundsPerElement(whole.literal.element_type());
-  if (whole.bounds.empty()) {
-    whole.bounds.reserve(static_cast<size_t>(whole.literal.component_count()));
-    whole.bounds.assign(static_cast<size_t>(begin * width), forced);
+  const int64_t width = BoundsPerElement(type);
+  if (to.bounds.empty()) {
+    to.bounds.reserve(static_cast<size_t>(whole.literal.component_count()));
+    to.bounds.assign(static_cast<size_t>(begin * width), forced);
   }
-  if (block.bounds.empty()) {
-    whole.bounds.resize(static_cast<size_t>((begin + block.literal.element_count()) * width),
-                        forced);
+  if (from.bounds.empty()) {
+    to.bounds.resize(static_cast<size_t>((begin + block.literal.element_count()) * width), forced);
   } else {
-    whole.bounds.insert(whole.bounds.end(), block.bounds.begin(), block.bounds.end());
+    to.bounds.insert(to.bounds.end(), from.bounds.begin(), from.bounds.end());
   }
 }
 
@@ -97,7 +96,7 @@ class Blockwise {
     };
     for (size_t number = first; number < end; ++number) {
       const Plan::Step& step = plan.steps[number];
-      if (IsLeaf(step)) continue;
+      if (step.IsLeaf()) continue;
       Part part{&step, step.instruction->shape()};
       for (int operand : step.operands) {
         const auto at = static_cast<size_t>(operand);
@@ -200,7 +199,7 @@ class Blockwise {
 
 bool IsElementByElement(const Plan::Step& step) {
   const Instruction& instruction = *step.instruction;
-  if (step.evaluation->evaluate == nullptr || !instruction.shape().IsArray()) return false;
+  if (step.evaluation.general->evaluate == nullptr || !instruction.shape().IsArray()) return false;
   const bool is_scalars_broadcast =
       instruction.opcode() == Opcode::kBroadcast && IsScalar(instruction.operand(0)->shape());
   if (!Info(instruction.opcode()).Is(kElementwise) && !is_scalars_broadcast) return false;
@@ -216,17 +215,16 @@ size_t EndOfBlockwiseSteps(const Plan& plan, size_t first, absl::Span<const Valu
   size_t end = first, steps = 0;
   for (size_t number = first; number < plan.steps.size(); ++number) {
     const Plan::Step& step = plan.steps[number];
-    if (IsLeaf(step)) continue;
-    const bool is_like_first =
-        step.kind == StepKind::kBlockwise && step.instruction->shape().ElementCount() == count;
+    if (step.IsLeaf()) continue;
+    const bool is_like_first = step.in_blocks && step.instruction->shape().ElementCount() == count;
     if (steps == kMostSteps || !is_like_first) break;
     const bool all_cut = std::all_of(step.operands.begin(), step.operands.end(), [&](int at) {
       const Value& operand = values[at];
       // The results of the steps before are not there yet: of those, scalars are not read.
       if (operand.array == nullptr)
         return static_cast<size_t>(at) >= first && !IsScalar(plan.steps[at].instruction->shape());
-      // What is added to the sums of a scatter has another form beside it, which has no blocks.
-      return operand.scattered == nullptr && IsBoundsOnly(*operand.array);
+      // An addition to the sums of a scatter has another form beside it, which has no blocks.
+      return operand.scattered == nullptr && IsBoundsOnly(operand.array->facts());
     });
     if (!all_cut) break;
     ++steps;
@@ -237,7 +235,7 @@ size_t EndOfBlockwiseSteps(const Plan& plan, size_t first, absl::Span<const Valu
   const std::vector<bool> later = ReadLater(plan, first, end);
   size_t outputs = 0;
   for (size_t number = first; number < end; ++number)
-    if (!IsLeaf(plan.steps[number]) && later[number - first]) ++outputs;
+    if (!plan.steps[number].IsLeaf() && later[number - first]) ++outputs;
   return 2 * outputs <= steps ? end : first;
 }
 

@@ -48,13 +48,13 @@ std::string Describe(const ElementBound& bound) {
 
 void ExpectSame(const Array& a, const Array& b) {
   EXPECT_TRUE(a.literal.BitwiseEqual(b.literal));
-  EXPECT_EQ(a.choices, b.choices);
-  EXPECT_EQ(a.forms.size(), b.forms.size());
+  EXPECT_EQ(a.facts().choices, b.facts().choices);
+  EXPECT_EQ(a.facts().forms.size(), b.facts().forms.size());
   const ElementBound forced{0, 0, 0, kForced};
-  const size_t count = std::max(a.bounds.size(), b.bounds.size());
+  const size_t count = std::max(a.facts().bounds.size(), b.facts().bounds.size());
   for (size_t i = 0; i < count; ++i) {
-    const ElementBound& x = a.bounds.empty() ? forced : a.bounds[i];
-    const ElementBound& y = b.bounds.empty() ? forced : b.bounds[i];
+    const ElementBound& x = a.facts().bounds.empty() ? forced : a.facts().bounds[i];
+    const ElementBound& y = b.facts().bounds.empty() ? forced : b.facts().bounds[i];
     ASSERT_EQ(Describe(x), Describe(y)) << "slot " << i;
   }
 }

@@ -245,9 +245,34 @@ absl::StatusOr<Value> ApplyDynamicReshape(Interpreter& interpreter, const OpCont
   Array result{Literal(shape)};
   std::memcpy(result.literal.bytes().data(), operand.literal.bytes().data(),
               result.literal.bytes().size());
-  result.bounds = operand.bounds;
-  result.choices = operand.choices;
+  result.facts().bounds = operand.facts().bounds;
+  result.facts().choices = operand.facts().choices;
   return MakeValue(std::move(result), interpreter.memory());
+}
+
+absl::StatusOr<Shape> RunTimeShape(const Instruction& instruction,
+                                   absl::Span<const Value* const> operands) {
+  const Opcode opcode = instruction.opcode();
+  if (TakesSizesAlong(opcode)) return instruction.shape();
+  if (opcode == Opcode::kBroadcast) return BroadcastShape(instruction, SizesOf(*operands[0]));
+  if (opcode == Opcode::kReshape) return ReshapedShape(instruction, SizesOf(*operands[0]));
+  if (opcode == Opcode::kSlice) return SlicedShape(instruction, SizesOf(*operands[0]));
+  const OpInfo& info = Info(opcode);
+  if (info.Is(kElementwise) && instruction.shape().IsArray() && !operands.empty())
+    return ElementwiseShape(instruction, operands);
+  if (!FollowsItsRule(opcode)) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat(instruction.name(), ": the oracle does not evaluate ", info.name,
+                            " on dynamic shapes"));
+  }
+  absl::InlinedVector<const Shape*, 4> shapes;
+  for (const Value* operand : operands) shapes.push_back(&SizesOf(*operand));
+  absl::StatusOr<Shape> shape = info.infer({.opcode = opcode,
+                                            .operands = shapes,
+                                            .attributes = instruction.attributes(),
+                                            .callees = SignaturesOf(instruction.callees())});
+  if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
+  return shape;
 }
 
 }  // namespace
@@ -261,7 +286,7 @@ bool ReadsWindows(const Instruction& instruction) {
   return instruction.opcode() == Opcode::kGather || instruction.opcode() == Opcode::kDynamicSlice;
 }
 
-absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluation& row,
+absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const Evaluation& how,
                                      const OpContext& op) {
   const Instruction& instruction = op.instruction;
   const Shape& bound = instruction.operand(0)->shape();
@@ -279,8 +304,7 @@ absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluatio
                                             .attributes = instruction.attributes(),
                                             .callees = SignaturesOf(instruction.callees())});
   if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
-  absl::StatusOr<Value> value = interpreter.Apply(
-      row, OpContext{instruction, *shape, operands, op.clauses, op.analysis, op.licensed});
+  absl::StatusOr<Value> value = interpreter.Apply(how, op.On(*shape, operands));
   if (!value.ok()) return value;
   // Windows as long as a dynamic dimension end where that does.
   Shape cut = *shape;
@@ -313,29 +337,10 @@ bool TouchesDynamic(const Instruction& instruction) {
                      [](const Instruction* operand) { return IsDynamic(operand->shape()); });
 }
 
-absl::StatusOr<Shape> RunTimeShape(const Instruction& instruction,
-                                   absl::Span<const Value* const> operands) {
-  const Opcode opcode = instruction.opcode();
-  if (TakesSizesAlong(opcode)) return instruction.shape();
-  if (opcode == Opcode::kBroadcast) return BroadcastShape(instruction, SizesOf(*operands[0]));
-  if (opcode == Opcode::kReshape) return ReshapedShape(instruction, SizesOf(*operands[0]));
-  if (opcode == Opcode::kSlice) return SlicedShape(instruction, SizesOf(*operands[0]));
-  const OpInfo& info = Info(opcode);
-  if (info.Is(kElementwise) && instruction.shape().IsArray() && !operands.empty())
-    return ElementwiseShape(instruction, operands);
-  if (!FollowsItsRule(opcode)) {
-    return MakeError(ErrorClass::kUnsupported,
-                     StrCat(instruction.name(), ": the oracle does not evaluate ", info.name,
-                            " on dynamic shapes"));
-  }
-  absl::InlinedVector<const Shape*, 4> shapes;
-  for (const Value* operand : operands) shapes.push_back(&SizesOf(*operand));
-  absl::StatusOr<Shape> shape = info.infer({.opcode = opcode,
-                                            .operands = shapes,
-                                            .attributes = instruction.attributes(),
-                                            .callees = SignaturesOf(instruction.callees())});
-  if (!shape.ok()) return SizeError(instruction, std::string(ToStd(shape.status().message())));
-  return shape;
+absl::StatusOr<Value> ApplyAtRunTimeSize(Interpreter& interpreter, const Evaluation& how,
+                                         const OpContext& op) {
+  ASSAY_ASSIGN_OR_RETURN(const Shape shape, RunTimeShape(op.instruction, op.operands));
+  return interpreter.Apply(how, op.On(shape, op.operands));
 }
 
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "reference/values/op_context.h"
+#include "reference/interpreter/op_evaluations.h"
 #include "spec/ir/instruction.h"
 #include "spec/ir/module.h"
 
@@ -19,18 +19,17 @@ bool TouchesDynamic(const Instruction& instruction);
 bool ReadsWindows(const Instruction& instruction);
 // Applies such an op to operand 0 up to its bounds; windows as long as a dynamic dimension are cut
 // off where that ends.
-absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const OpEvaluation& row,
+absl::StatusOr<Value> ApplyToWindows(Interpreter& interpreter, const Evaluation& how,
                                      const OpContext& op);
+// Applies another op; its result has the shape that the run-time sizes of the operands give:
+// static, within the bounds of the instruction's shape. Errors: sizes that do not fit each other
+// (rejected), ops whose meaning on dynamic shapes is not defined here (unsupported).
+absl::StatusOr<Value> ApplyAtRunTimeSize(Interpreter& interpreter, const Evaluation& how,
+                                         const OpContext& op);
 
 // Cuts the entry's arguments to the sizes that the module's dynamic parameter bindings name
 // (operation semantics 16.1).
 absl::Status BindSizes(Interpreter& interpreter, const Module& module,
                        std::vector<Value>& arguments);
-
-// The shape of the instruction's result on operands of these run-time sizes: static, within the
-// bounds of the instruction's shape. Errors: sizes that do not fit each other (rejected), ops whose
-// meaning on dynamic shapes is not defined here (unsupported).
-absl::StatusOr<Shape> RunTimeShape(const Instruction& instruction,
-                                   absl::Span<const Value* const> operands);
 
 }  // namespace assay::reference

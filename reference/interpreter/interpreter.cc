@@ -5,12 +5,13 @@
 
 #include "reference/bounds/choices/legal_choices.h"
 #include "reference/bounds/error_forms.h"
-#include "reference/bounds/magnitudes.h"
+#include "reference/bounds/note_facts.h"
 #include "reference/interpreter/blockwise.h"
 #include "reference/interpreter/capture/captured_run.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/op_evaluations.h"
-#include "reference/interpreter/scattered_sum.h"
+#include "reference/interpreter/sums/fused_products.h"
+#include "reference/interpreter/sums/scattered_sum.h"
 #include "reference/interpreter/widening.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -31,79 +32,13 @@ Shape Lift(const Shape& shape, absl::Span<const int64_t> dimensions) {
   return Shape::Tuple(std::move(elements));
 }
 
-Literal Repeat(const Literal& scalar, const Shape& shape) {
-  Literal result(shape);
-  size_t width = scalar.bytes().size();
+Value Lift(const Value& scalar, absl::Span<const int64_t> dimensions, MemoryMeter& memory) {
+  const Literal& one = scalar.array->literal;
+  Literal result(Lift(one.shape(), dimensions));
+  const size_t width = one.bytes().size();
   for (size_t at = 0; at < result.bytes().size(); at += width)
-    std::memcpy(result.bytes().data() + at, scalar.bytes().data(), width);
-  return result;
-}
-
-// Chooses, where the result of a step is a sum of products of its own computation, whether those
-// are rounded before they are added.
-void ChooseFusedProducts(const Plan& plan, const Plan::Step& step, absl::Span<const Value> values,
-                         const LegalChoices& choices, MemoryMeter& memory, Value& result) {
-  const Opcode opcode = step.instruction->opcode();
-  if ((opcode != Opcode::kAdd && opcode != Opcode::kSubtract) || result.IsTuple()) return;
-  const ElementType type = result.array->literal.element_type();
-  if (type != ElementType::kF32 && type != ElementType::kF64) return;
-  const Literal* operands[2];
-  Factors factors[2];
-  for (int k : {0, 1}) {
-    const Plan::Step& operand = plan.steps[step.operands[k]];
-    operands[k] = &values[step.operands[k]].array->literal;
-    if (operand.instruction->opcode() != Opcode::kMultiply) continue;
-    factors[k] = {&values[operand.operands[0]].array->literal,
-                  &values[operand.operands[1]].array->literal};
-  }
-  if (factors[0].lhs == nullptr && factors[1].lhs == nullptr) return;
-  Array fused = *result.array;
-  FuseProducts(opcode == Opcode::kSubtract, operands, factors, choices, fused.literal);
-  result = MakeValue(std::move(fused), memory);
-}
-
-int LeastSignificand(const Value& value) {
-  if (!value.IsTuple()) return value.array->significand;
-  int least = ArrayExpectation::kOwnSignificand;
-  for (const Value& element : value.elements) least = std::min(least, LeastSignificand(element));
-  return least;
-}
-
-// Sets the precision of what an op made: that of its operands, and of its own rounding if there is
-// more than one answer. Integers and predicates are exact.
-void NotePrecision(const OpContext& op, Array& result) {
-  const ElementType type = result.literal.element_type();
-  if (BoundsPerElement(type) == 0) return;
-  for (const Value* operand : op.operands)
-    result.significand = std::min(result.significand, LeastSignificand(*operand));
-  const int own = Format(ComponentType(type)).precision();
-  if (own >= result.significand) return;
-  const bool is_rounded =
-      std::any_of(result.bounds.begin(), result.bounds.end(),
-                  [](const ElementBound& bound) { return (bound.flags & kForced) == 0; });
-  if (is_rounded) result.significand = own;
-}
-
-// Says whether the bits of NaNs in what an op made are known: moves keep them.
-void NoteNanBits(const OpContext& op, Array& result) {
-  result.nan_bits = IsMove(op.instruction.opcode()) &&
-                    std::all_of(op.operands.begin(), op.operands.end(), [](const Value* operand) {
-                      if (operand->IsTuple()) return false;
-                      const Array& array = *operand->array;
-                      return array.nan_bits || BoundsPerElement(array.literal.element_type()) == 0;
-                    });
-}
-
-// Sets the precision of those arrays in `value` that the op has just made itself: nobody else holds
-// them. Arrays that passed through, or were made by computations that it called, have theirs.
-void NoteFreshPrecision(const OpContext& op, MemoryMeter& memory, Value& value) {
-  for (Value& element : value.elements) NoteFreshPrecision(op, memory, element);
-  if (value.IsTuple() || value.array->significand != ArrayExpectation::kOwnSignificand) return;
-  std::optional<Array> fresh = value.Release();
-  if (!fresh.has_value()) return;
-  NotePrecision(op, *fresh);
-  NoteFreshMagnitudes(op, *fresh);
-  value.array = MakeValue(*std::move(fresh), memory).array;
+    std::memcpy(result.bytes().data() + at, one.bytes().data(), width);
+  return MakeGivenValue(result, memory);
 }
 
 // Counts a level of calls less when a computation has run.
@@ -119,9 +54,8 @@ struct Interpreter::Execution {
   const Plan& plan;
   std::vector<Value> values;
 
-  explicit Execution(const Plan& of) : plan(of), values(of.steps.size()) {}
-  absl::InlinedVector<const Value*, 4> OperandsOf(const Plan::Step& step) const {
-    absl::InlinedVector<const Value*, 4> operands;
+  Operands OperandsOf(const Plan::Step& step) const {
+    Operands operands;
     for (int at : step.operands) operands.push_back(&values[at]);
     return operands;
   }
@@ -184,125 +118,100 @@ absl::Status Interpreter::BoundResult(const OpEvaluation& row, const OpContext& 
   return absl::OkStatus();
 }
 
-absl::StatusOr<Value> Interpreter::ApplyRow(const OpEvaluation& general, const OpContext& op) {
-  ASSAY_RETURN_IF_ERROR(budget_.Take(general.cost != nullptr ? general.cost(op) : op.count()));
+absl::StatusOr<Value> Interpreter::ApplyRow(const Evaluation& how, const OpContext& op) {
+  ASSAY_RETURN_IF_ERROR(budget_.Take(how.CostOf(op)));
   // Beside the value, data movement holds an index per element.
   const int64_t bytes = op.shape.ByteSize(), count = op.count();
   const int64_t indices = count > (int64_t{1} << 58) ? bytes : count * int64_t{8};
   for (int64_t need : {bytes, indices}) ASSAY_RETURN_IF_ERROR(memory().Check(need));
   Array result{Literal(op.shape)};
-  const auto [row, is_widened] = RowFor(general, op);
-  if (is_widened) {
-    ASSAY_RETURN_IF_ERROR(ApplyWidened(op, *row, bounding(), result));
+  if (how.is_widened) {
+    ASSAY_RETURN_IF_ERROR(ApplyWidened(op, *how.row, bounding(), result));
   } else {
-    ASSAY_RETURN_IF_ERROR(row->evaluate(op, result.literal));
-    const bool is_elementwise = Info(op.instruction.opcode()).Is(kElementwise);
-    if (analysis_.choices != nullptr && is_elementwise && HasChoice(op))
-      ASSAY_RETURN_IF_ERROR(PushToBounds(op, row->bound, *analysis_.choices, result.literal));
-    if (bounding()) ASSAY_RETURN_IF_ERROR(BoundResult(*row, op, result));
+    ASSAY_RETURN_IF_ERROR(how.row->evaluate(op, result.literal));
+    if (analysis_.choices != nullptr)
+      ASSAY_RETURN_IF_ERROR(ChooseResult(op, how.row->bound, *analysis_.choices, result.literal));
+    if (bounding()) ASSAY_RETURN_IF_ERROR(BoundResult(*how.row, op, result));
   }
-  if (bounding()) {
-    NotePrecision(op, result);
-    NoteNanBits(op, result);
-    NoteMagnitudes(op, result);
-  }
+  if (bounding()) NoteFacts(op, result);
   return MakeValue(std::move(result), memory());
 }
 
-absl::StatusOr<Value> Interpreter::ApplyFlushed(const OpEvaluation& row, const OpContext& op) {
+absl::StatusOr<Value> Interpreter::ApplyOnce(const Evaluation& how, const OpContext& op) {
+  if (how.row->apply == nullptr) return ApplyRow(how, op);
+  absl::StatusOr<Value> value = how.row->apply(*this, op);
+  if (bounding() && value.ok()) NoteFreshFacts(op, memory(), *value);
+  return value;
+}
+
+absl::StatusOr<Value> Interpreter::ApplyFlushed(const Evaluation& how, const OpContext& op) {
   std::vector<Value> values;
-  std::vector<const Value*> operands;
+  Operands operands;
   for (const Value* operand : op.operands) values.push_back(FlushSubnormals(*operand, memory()));
   for (const Value& value : values) operands.push_back(&value);
-  const OpContext flushed{op.instruction, op.shape,    operands, op.clauses,
-                          op.analysis,    op.licensed, op.lanes};
-  ASSAY_ASSIGN_OR_RETURN(const Value value,
-                         row.apply == nullptr ? ApplyRow(row, flushed) : row.apply(*this, flushed));
+  ASSAY_ASSIGN_OR_RETURN(const Value value, ApplyOnce(how, op.On(op.shape, operands)));
   return FlushSubnormals(value, memory());
 }
 
-absl::StatusOr<Value> Interpreter::Apply(const OpEvaluation& row, const OpContext& op) {
+absl::StatusOr<Value> Interpreter::Apply(const Evaluation& how, const OpContext& op) {
   const LegalChoices* const choices = op.analysis.choices;
   const bool is_flushed = choices != nullptr && choices->flushes() && IsFlushed(op.instruction);
-  absl::StatusOr<Value> value = is_flushed             ? ApplyFlushed(row, op)
-                                : row.apply == nullptr ? ApplyRow(row, op)
-                                                       : row.apply(*this, op);
+  absl::StatusOr<Value> value = is_flushed ? ApplyFlushed(how, op) : ApplyOnce(how, op);
   ASSAY_RETURN_IF_ERROR(budget_.CheckTime());
-  if (row.apply == nullptr) return value;
-  if (bounding() && value.ok()) NoteFreshPrecision(op, memory(), *value);
   return value;
 }
 
 OpContext Interpreter::ContextOf(const Plan::Step& step, const Shape& shape,
                                  absl::Span<const Value* const> operands) const {
-  const Opcode opcode = step.instruction->opcode();
-  const bool is_product = opcode == Opcode::kMultiply || opcode == Opcode::kDivide;
-  const bool is_rounded = is_product && !step.may_feed_sum && IsFloat(shape.element_type());
-  return {*step.instruction, shape,
-          operands,          is_rounded ? clauses_.Without(ClauseId::kContraction) : clauses_,
-          analysis_,         step.licensed,
-          std::nullopt};
+  return {*step.instruction,
+          shape,
+          operands,
+          step.is_rounded_product ? clauses_.Without(ClauseId::kContraction) : clauses_,
+          analysis_,
+          step.licensed};
 }
 
-absl::StatusOr<Value> Interpreter::Evaluate(const Execution& execution, const Plan::Step& step) {
-  const Instruction& instruction = *step.instruction;
-  const auto operands = execution.OperandsOf(step);
-  if (step.kind == StepKind::kRunTimeSize) {
-    ASSAY_ASSIGN_OR_RETURN(const Shape shape, RunTimeShape(instruction, operands));
-    return Apply(*step.evaluation, ContextOf(step, shape, operands));
+absl::StatusOr<Value> Interpreter::Evaluate(const Plan::Step& step, const OpContext& op) {
+  switch (step.kind) {
+    case StepKind::kRunTimeSize:
+      return ApplyAtRunTimeSize(*this, step.evaluation, op);
+    case StepKind::kWindows:
+      return ApplyToWindows(*this, step.evaluation, op);
+    case StepKind::kScatteredSum:
+      return ApplyToScatteredSum(*this, step.evaluation, op);
+    default:
+      return Apply(step.evaluation, op);
   }
-  const OpContext op = ContextOf(step, instruction.shape(), operands);
-  if (step.kind == StepKind::kWindows) return ApplyToWindows(*this, *step.evaluation, op);
-  ASSAY_ASSIGN_OR_RETURN(Value value, Apply(*step.evaluation, op));
-  if (MakesScatteredSum(op)) NoteScatteredSum(op, value);
-  if (AddsToScatteredSum(op)) ASSAY_RETURN_IF_ERROR(HullWithPulledAddition(*this, op, value));
-  return value;
 }
 
-// Evaluates a step and shows its result to who captured it; of what costs much only a sample.
-absl::StatusOr<Value> Interpreter::EvaluateCaptured(const Execution& execution,
-                                                    const Plan::Step& step) {
-  const Instruction& instruction = *step.instruction;
-  const bool has_own_size = step.kind == StepKind::kPlain || step.kind == StepKind::kBlockwise;
-  if (has_own_size && captured_->Watches(instruction)) {
-    const auto operands = execution.OperandsOf(step);
-    const OpContext whole = ContextOf(step, instruction.shape(), operands);
-    const auto cost = step.evaluation->cost;
-    std::optional<CapturedRun::Sample> sample =
-        captured_->SampleOf(instruction, cost != nullptr ? cost(whole) : 0);
-    if (sample.has_value()) {
-      const Shape list = Shape::Array(instruction.shape().element_type(),
-                                      {static_cast<int64_t>(sample->elements.size())});
-      Analysis analysis = analysis_;
-      analysis.sample = &sample->elements;
-      Value value = MakeValue(Array{Literal(list)}, memory());
-      if (!sample->elements.empty()) {
-        ASSAY_ASSIGN_OR_RETURN(
-            value, Apply(*step.evaluation,
-                         {instruction, list, operands, whole.clauses, analysis, step.licensed}));
-      }
-      ASSAY_RETURN_IF_ERROR(
-          captured_->PassSample(instruction, *std::move(sample), value, memory()));
-      return value;
-    }
-  }
-  ASSAY_ASSIGN_OR_RETURN(Value value, Evaluate(execution, step));
-  // The states of loops are captured trip by trip.
-  if (instruction.opcode() != Opcode::kWhile)
-    ASSAY_RETURN_IF_ERROR(
-        captured_->Pass(instruction, value, memory(), execution.OperandsOf(step)));
-  return value;
+absl::StatusOr<Value> Interpreter::EvaluateSeen(const Plan::Step& step,
+                                                absl::Span<const Value* const> operands) {
+  const OpContext op = ContextOf(step, step.instruction->shape(), operands);
+  const bool is_seen = captured_ != nullptr && captured_->Watches(*step.instruction);
+  return is_seen ? captured_->Evaluate(*this, step, op) : Evaluate(step, op);
+}
+
+// A step of a computation on scalars, for arrays of `lanes`.
+absl::StatusOr<Value> Interpreter::EvaluateLifted(const Plan::Step& step,
+                                                  absl::Span<const Value* const> operands,
+                                                  absl::Span<const int64_t> lanes) {
+  if (PassesOneElementOn(*step.instruction)) return *operands[0];
+  const Shape shape = Lift(step.instruction->shape(), lanes);
+  OpContext op = ContextOf(step, shape, operands);
+  op.lanes = lanes;
+  return Apply(step.evaluation, op);
 }
 
 void Interpreter::Finish(Execution& execution, size_t number, Value value) {
   const Plan::Step& step = execution.plan.steps[number];
   std::vector<Value>& values = execution.values;
   values[number] = std::move(value);
-  if (analysis_.choices != nullptr)
-    ChooseFusedProducts(execution.plan, step, values, *analysis_.choices, memory(), values[number]);
+  const LegalChoices* const choices = analysis_.choices;
+  if (choices != nullptr)
+    ChooseFusedProducts(execution.plan, step, values, *choices, memory(), values[number]);
   if (watch_) watch_(*step.instruction, values[number]);
   // Products that may be fused are read as factors by the op that adds them.
-  if (analysis_.choices != nullptr) return;
+  if (choices != nullptr) return;
   for (int at : step.dead_after) values[at] = Value();
 }
 
@@ -315,7 +224,7 @@ absl::StatusOr<size_t> Interpreter::RunBlocks(Execution& execution, size_t first
   if (end == first) return first;
   auto apply = [&](const Plan::Step& step, const Shape& shape,
                    absl::Span<const Value* const> operands) {
-    return Apply(*step.evaluation, ContextOf(step, shape, operands));
+    return Apply(step.evaluation, ContextOf(step, shape, operands));
   };
   ASSAY_RETURN_IF_ERROR(RunBlockwise(plan, first, end, memory(), apply, execution.values));
   for (size_t done = first; done < end; ++done)
@@ -335,33 +244,35 @@ absl::Status Interpreter::Enter() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Value> arguments) {
+absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Value> arguments,
+                                           std::optional<absl::Span<const int64_t>> lanes) {
   ASSAY_RETURN_IF_ERROR(Enter());
   const LeaveComputation leave{depth_};
-  Execution execution(plan);
+  Execution execution{plan, std::vector<Value>(plan.steps.size())};
   for (size_t number = 0; number < plan.steps.size(); ++number) {
     const Plan::Step& step = plan.steps[number];
-    if (step.kind == StepKind::kParameter) {
+    if (step.kind == StepKind::kParameter)
       execution.values[number] = arguments[step.instruction->parameter_number()];
-    } else if (step.kind == StepKind::kConstant) {
-      execution.values[number] = step.constant;
-    }
+    if (step.kind == StepKind::kConstant)
+      execution.values[number] =
+          lanes.has_value() ? Lift(step.constant, *lanes, memory()) : step.constant;
   }
   for (size_t number = 0; number < plan.steps.size();) {
     const Plan::Step& step = plan.steps[number];
-    if (step.kind == StepKind::kParameter || step.kind == StepKind::kConstant) {
+    if (step.IsLeaf()) {
       ++number;
       continue;
     }
-    if (step.kind == StepKind::kBlockwise) {
+    if (step.in_blocks && !lanes.has_value()) {
       ASSAY_ASSIGN_OR_RETURN(const size_t end, RunBlocks(execution, number));
       if (end > number) {
         number = end;
         continue;
       }
     }
+    const Operands operands = execution.OperandsOf(step);
     absl::StatusOr<Value> value =
-        captured_ != nullptr ? EvaluateCaptured(execution, step) : Evaluate(execution, step);
+        lanes.has_value() ? EvaluateLifted(step, operands, *lanes) : EvaluateSeen(step, operands);
     if (!value.ok()) return WithPlace(value.status(), *step.instruction);
     Finish(execution, number++, *std::move(value));
   }
@@ -371,40 +282,14 @@ absl::StatusOr<Value> Interpreter::RunPlan(const Plan& plan, absl::Span<const Va
 absl::StatusOr<Value> Interpreter::Run(const Computation& computation,
                                        absl::Span<const Value> arguments) {
   ASSAY_ASSIGN_OR_RETURN(const Plan* plan, PlanOf(computation));
-  return RunPlan(*plan, arguments);
+  return RunPlan(*plan, arguments, std::nullopt);
 }
 
 absl::StatusOr<Value> Interpreter::RunLifted(const Computation& computation,
                                              absl::Span<const Value> arguments,
                                              absl::Span<const int64_t> dimensions) {
   ASSAY_ASSIGN_OR_RETURN(const Plan* plan, PlanOf(computation));
-  ASSAY_RETURN_IF_ERROR(Enter());
-  const LeaveComputation leave{depth_};
-  Execution execution(*plan);
-  for (size_t number = 0; number < plan->steps.size(); ++number) {
-    const Plan::Step& step = plan->steps[number];
-    if (step.kind == StepKind::kParameter) {
-      execution.values[number] = arguments[step.instruction->parameter_number()];
-      continue;
-    }
-    const Shape shape = Lift(step.instruction->shape(), dimensions);
-    if (step.kind == StepKind::kConstant) {
-      execution.values[number] =
-          MakeGivenValue(Repeat(step.constant.array->literal, shape), memory());
-      continue;
-    }
-    if (PassesOneElementOn(*step.instruction)) {
-      Finish(execution, number, execution.values[step.operands[0]]);
-      continue;
-    }
-    const auto operands = execution.OperandsOf(step);
-    OpContext op = ContextOf(step, shape, operands);
-    op.lanes = dimensions;
-    absl::StatusOr<Value> value = Apply(*step.evaluation, op);
-    if (!value.ok()) return WithPlace(value.status(), *step.instruction);
-    Finish(execution, number, *std::move(value));
-  }
-  return std::move(execution.values[plan->root]);
+  return RunPlan(*plan, arguments, dimensions);
 }
 
 absl::StatusOr<bool> Interpreter::CanLift(const Computation& computation) {

@@ -83,24 +83,33 @@ class Interpreter {
   // nullptr if there are none.
   CapturedRun* captured() { return captured_; }
 
-  // Evaluates `op` by its row and, in bound mode, bounds it.
-  absl::StatusOr<Value> Apply(const OpEvaluation& row, const OpContext& op);
+  // Evaluates `op` and, in bound mode, bounds it.
+  absl::StatusOr<Value> Apply(const Evaluation& how, const OpContext& op);
+  // Does so in the way that the plan has chosen for a step, of which `op` is.
+  absl::StatusOr<Value> Evaluate(const Plan::Step& step, const OpContext& op);
 
  private:
   struct Execution;
+  using Operands = absl::InlinedVector<const Value*, 4>;
   absl::StatusOr<const Plan*> PlanOf(const Computation& computation) {
     return plans_->PlanOf(computation, memory());
   }
   absl::Status Enter();
-  absl::StatusOr<Value> RunPlan(const Plan& plan, absl::Span<const Value> arguments);
+  // With `lanes`, a computation on scalars for arrays of those dimensions.
+  absl::StatusOr<Value> RunPlan(const Plan& plan, absl::Span<const Value> arguments,
+                                std::optional<absl::Span<const int64_t>> lanes);
   absl::StatusOr<size_t> RunBlocks(Execution& execution, size_t first);
-  absl::StatusOr<Value> Evaluate(const Execution& execution, const Plan::Step& step);
-  absl::StatusOr<Value> EvaluateCaptured(const Execution& execution, const Plan::Step& step);
+  absl::StatusOr<Value> EvaluateSeen(const Plan::Step& step,
+                                     absl::Span<const Value* const> operands);
+  absl::StatusOr<Value> EvaluateLifted(const Plan::Step& step,
+                                       absl::Span<const Value* const> operands,
+                                       absl::Span<const int64_t> lanes);
   OpContext ContextOf(const Plan::Step& step, const Shape& shape,
                       absl::Span<const Value* const> operands) const;
-  absl::StatusOr<Value> ApplyRow(const OpEvaluation& general, const OpContext& op);
+  absl::StatusOr<Value> ApplyRow(const Evaluation& how, const OpContext& op);
+  absl::StatusOr<Value> ApplyOnce(const Evaluation& how, const OpContext& op);
   // The op on subnormal numbers that are flushed, and its result likewise.
-  absl::StatusOr<Value> ApplyFlushed(const OpEvaluation& row, const OpContext& op);
+  absl::StatusOr<Value> ApplyFlushed(const Evaluation& how, const OpContext& op);
   absl::Status BoundResult(const OpEvaluation& row, const OpContext& op, Array& result);
   void Finish(Execution& execution, size_t number, Value value);
 

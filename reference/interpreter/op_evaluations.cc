@@ -1,9 +1,9 @@
 // The tables of rows, made from the families, and the choice of the row for the types at hand.
 #include "reference/interpreter/op_evaluations.h"
 
-#include <algorithm>
 #include <array>
 
+#include "absl/algorithm/container.h"
 #include "reference/values/narrow_types.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
@@ -30,21 +30,23 @@ const OpEvaluation* FindNarrowIntegerEvaluation(Opcode opcode) {
 bool IsNarrowInteger(ElementType type) { return IsNarrowType(type) && !IsFloat(type); }
 
 // True if the result or an array operand has a type with the property.
-bool HasTypeThat(const OpContext& op, bool (*is)(ElementType)) {
-  if (op.shape.IsArray() && is(op.type())) return true;
-  return std::any_of(op.operands.begin(), op.operands.end(), [is](const Value* operand) {
-    return !operand->IsTuple() && is(operand->array->literal.element_type());
-  });
+bool HasTypeThat(const Instruction& instruction, bool (*is)(ElementType)) {
+  const auto is_such = [is](const Shape& shape) {
+    return shape.IsArray() && is(shape.element_type());
+  };
+  return is_such(instruction.shape()) ||
+         absl::c_any_of(instruction.operands(),
+                        [&](const Instruction* operand) { return is_such(operand->shape()); });
 }
 
-bool HasComplexType(const OpContext& op) { return HasTypeThat(op, IsComplex); }
-bool GivesNarrowIntegers(const OpContext& op) {
-  return op.shape.IsArray() && IsNarrowInteger(op.type());
+bool HasComplexType(const Instruction& instruction) { return HasTypeThat(instruction, IsComplex); }
+bool GivesNarrowIntegers(const Instruction& instruction) {
+  return instruction.shape().IsArray() && IsNarrowInteger(instruction.shape().element_type());
 }
 
 // The rows that take the place of an op's own: the first whose condition holds decides.
 struct SpecialRows {
-  bool (*applies)(const OpContext& op);
+  bool (*applies)(const Instruction& instruction);
   const OpEvaluation* (*find)(Opcode opcode);
   bool are_for_narrow_types;
 };
@@ -93,12 +95,14 @@ const OpEvaluation* FindComplexEvaluation(Opcode opcode) {
   return table[static_cast<int>(opcode)];
 }
 
-EvaluationRow RowFor(const OpEvaluation& general, const OpContext& op) {
-  const Opcode opcode = op.instruction.opcode();
-  const OpEvaluation* row = &general;
+Evaluation EvaluationOf(const Instruction& instruction) {
+  const Opcode opcode = instruction.opcode();
+  const OpEvaluation* general = FindEvaluation(opcode);
+  if (general == nullptr || general->apply != nullptr) return {general, general};
+  const OpEvaluation* row = general;
   bool is_for_narrow_types = false;
   for (const SpecialRows& rows : kSpecialRows) {
-    if (!rows.applies(op)) continue;
+    if (!rows.applies(instruction)) continue;
     if (const OpEvaluation* special = rows.find(opcode); special != nullptr) {
       row = special;
       is_for_narrow_types = rows.are_for_narrow_types;
@@ -106,7 +110,7 @@ EvaluationRow RowFor(const OpEvaluation& general, const OpContext& op) {
     break;
   }
   const bool takes_all = row->any_type || is_for_narrow_types || Info(opcode).Is(kDataMovement);
-  return {row, !takes_all && HasTypeThat(op, IsNarrowType)};
+  return {general, row, !takes_all && HasTypeThat(instruction, IsNarrowType)};
 }
 
 absl::Status UnsupportedType(const OpContext& op, ElementType type) {

@@ -1,20 +1,25 @@
 // The rows of all ops, by family: each family's file defines one list, and from the lists the row
-// for an op on its element types is found.
+// for an instruction is found.
 #pragma once
 
 #include "reference/values/op_context.h"
 
 namespace assay::reference {
 
-// The row that evaluates an op on the element types at hand, and how.
-struct EvaluationRow {
-  const OpEvaluation* row;
+// The way in which an instruction is evaluated, whatever its operands hold.
+struct Evaluation {
+  const OpEvaluation* general = nullptr;  // the row of the op; nullptr: it has no meaning here
+  // The row for the element types at hand. Special rows take the place of the op's own where
+  // complex numbers take part, or where the result is an integer below a byte.
+  const OpEvaluation* row = nullptr;
   // The narrow operands and results are converted around it (reference/interpreter/widening.h).
   bool is_widened = false;
+
+  int64_t CostOf(const OpContext& op) const {
+    return general->cost != nullptr ? general->cost(op) : op.count();
+  }
 };
-// `general` is the row of the op. Special rows take its place where complex numbers take part, or
-// where the result is an integer below a byte.
-EvaluationRow RowFor(const OpEvaluation& general, const OpContext& op);
+Evaluation EvaluationOf(const Instruction& instruction);
 
 // Element-wise ops.
 absl::Span<const OpEvaluation> ElementwiseUnaryEvaluations();

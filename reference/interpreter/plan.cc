@@ -8,7 +8,9 @@
 #include "reference/interpreter/blockwise.h"
 #include "reference/interpreter/dynamic_shapes.h"
 #include "reference/interpreter/folding/constant_folder.h"
-#include "reference/values/licenses/dependence.h"
+#include "reference/interpreter/sums/scattered_sum.h"
+#include "reference/licenses/dependence.h"
+#include "reference/licenses/find_forms.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -86,15 +88,6 @@ bool IsOneElement(const Shape& shape) {
   return shape.IsArray() && shape.ElementCount() == 1;
 }
 
-StepKind KindOf(const Plan::Step& step) {
-  const Instruction& instruction = *step.instruction;
-  if (instruction.opcode() == Opcode::kParameter) return StepKind::kParameter;
-  if (instruction.opcode() == Opcode::kConstant) return StepKind::kConstant;
-  if (TouchesDynamic(instruction))
-    return ReadsWindows(instruction) ? StepKind::kWindows : StepKind::kRunTimeSize;
-  return IsElementByElement(step) ? StepKind::kBlockwise : StepKind::kPlain;
-}
-
 // Notes with each step which values it is the last to use.
 void SetDeadValues(Plan& plan) {
   std::vector<int> last_user(plan.steps.size(), -1);
@@ -117,6 +110,12 @@ void SetViewsOfSums(Plan& plan, bool is_entry) {
     if (view == ViewOfOperand::kIgnored) continue;
     if (view == ViewOfOperand::kPassedOn && !user.may_feed_sum) continue;
     for (int at : user.operands) plan.steps[at].may_feed_sum = true;
+  }
+  for (Plan::Step& step : plan.steps) {
+    const Opcode opcode = step.instruction->opcode();
+    const bool is_product = opcode == Opcode::kMultiply || opcode == Opcode::kDivide;
+    step.is_rounded_product =
+        is_product && !step.may_feed_sum && IsFloat(step.instruction->shape().element_type());
   }
 }
 
@@ -158,7 +157,10 @@ bool Plans::HasEffects(const Computation& computation) {
     effects_.clear();
     inlining_callers_ = FindInliningCallers(module);
     MakeConstants();
+    has_scatter_ = false;
     for (const Computation* each : module.ComputationPostOrder()) {
+      for (const Instruction* instruction : *each)
+        has_scatter_ = has_scatter_ || instruction->opcode() == Opcode::kScatter;
       effects_[each] = std::any_of(each->begin(), each->end(), [&](const Instruction* instruction) {
         return HasEffect(*instruction);
       });
@@ -188,19 +190,29 @@ std::vector<const Instruction*> Plans::StepsOf(const Computation& computation) {
   return steps;
 }
 
+StepKind Plans::KindOf(const Plan::Step& step) const {
+  const Instruction& instruction = *step.instruction;
+  if (instruction.opcode() == Opcode::kParameter) return StepKind::kParameter;
+  if (instruction.opcode() == Opcode::kConstant) return StepKind::kConstant;
+  if (TouchesDynamic(instruction))
+    return ReadsWindows(instruction) ? StepKind::kWindows : StepKind::kRunTimeSize;
+  const bool may_meet_sum = bounding_ && has_scatter_ && MayMeetScatteredSum(instruction);
+  return may_meet_sum ? StepKind::kScatteredSum : StepKind::kPlain;
+}
+
 absl::StatusOr<Plan::Step> Plans::MakeStep(const Instruction& instruction,
                                            MemoryMeter& memory) const {
   Plan::Step step;
   step.instruction = &instruction;
-  step.evaluation = FindEvaluation(instruction.opcode());
-  if (step.evaluation == nullptr) {
+  step.evaluation = EvaluationOf(instruction);
+  if (step.evaluation.general == nullptr) {
     return MakeError(
         ErrorClass::kUnsupported,
         StrCat(instruction.name(), ": the oracle does not evaluate ", Name(instruction.opcode())));
   }
   step.kind = KindOf(step);
-  if (step.kind == StepKind::kBlockwise && keeps_whole_ && keeps_whole_(instruction))
-    step.kind = StepKind::kPlain;
+  step.in_blocks = step.HasShapeOfInstruction() && IsElementByElement(step) &&
+                   !(keeps_whole_ && keeps_whole_(instruction));
   if (bounding_) step.licensed = LicensedFormsOf(instruction, *constants_);
   if (step.kind != StepKind::kConstant) return step;
   if (instruction.literal() == nullptr) {

@@ -8,6 +8,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "reference/interpreter/op_evaluations.h"
+#include "reference/licenses/constants.h"
 #include "reference/values/op_context.h"
 #include "reference/values/value.h"
 #include "spec/ir/module.h"
@@ -21,12 +23,12 @@ bool PassesOneElementOn(const Instruction& instruction);
 
 // In which way a step is evaluated.
 enum class StepKind : uint8_t {
-  kParameter,    // an argument of the computation
-  kConstant,     // the value that the plan holds
-  kPlain,        // the op, with a result of the instruction's shape
-  kBlockwise,    // likewise, or together with other steps, a block of elements at a time
-  kRunTimeSize,  // the op, with a result of the shape that the run-time sizes of operands give
-  kWindows,      // reads windows of an array of dynamic shape, which may reach beyond its sizes
+  kParameter,     // an argument of the computation
+  kConstant,      // the value that the plan holds
+  kPlain,         // the op, with a result of the instruction's shape
+  kScatteredSum,  // likewise; it may make a sum that is pulled into a scatter, or pass one on
+  kRunTimeSize,   // the op, with a result of the shape that the run-time sizes of operands give
+  kWindows,       // reads windows of an array of dynamic shape, which may reach beyond its sizes
 };
 
 // The instructions of a computation that its root needs or that have effects, in order, with the
@@ -34,14 +36,21 @@ enum class StepKind : uint8_t {
 struct Plan {
   struct Step {
     const Instruction* instruction = nullptr;
-    const OpEvaluation* evaluation = nullptr;
+    Evaluation evaluation;
     StepKind kind = StepKind::kPlain;
+    bool in_blocks = false;                  // may run with others, a block of elements at a time
     absl::InlinedVector<int, 3> operands;    // step numbers
     absl::InlinedVector<int, 3> dead_after;  // values whose last user this is
     LicensedForms licensed;
     // An addition may read the result before it is rounded, moved or scaled on the way.
     bool may_feed_sum = true;
-    Value constant;  // of a constant instruction
+    bool is_rounded_product = false;  // a product that no addition may read unrounded
+    Value constant;                   // of a constant instruction
+
+    bool IsLeaf() const { return kind == StepKind::kParameter || kind == StepKind::kConstant; }
+    bool HasShapeOfInstruction() const {
+      return kind == StepKind::kPlain || kind == StepKind::kScatteredSum;
+    }
   };
   const Computation* computation;
   std::vector<Step> steps;
@@ -74,13 +83,16 @@ class Plans {
   bool IsLiftable(const Instruction& instruction);
   bool IsLiftable(const Computation& computation);
   std::vector<const Instruction*> StepsOf(const Computation& computation);
+  StepKind KindOf(const Plan::Step& step) const;
   absl::StatusOr<Plan::Step> MakeStep(const Instruction& instruction, MemoryMeter& memory) const;
 
   const bool bounding_;
   std::function<bool(const Instruction&)> keeps_whole_;
   absl::flat_hash_map<const Computation*, std::unique_ptr<Plan>> plans_;
-  // The module at hand, its computations with side effects, or that call such, and who calls whom.
+  // The module at hand, whether it has a scatter, its computations with side effects, or that call
+  // such, and who calls whom.
   const Module* module_ = nullptr;
+  bool has_scatter_ = false;
   absl::flat_hash_map<const Computation*, bool> effects_;
   // Computations that are called by others; false also of those that are being looked at.
   absl::flat_hash_map<const Computation*, bool> liftable_;

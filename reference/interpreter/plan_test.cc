@@ -46,7 +46,7 @@ ENTRY e {
 })");
   const std::pair<std::string_view, StepKind> wanted[] = {
       {"p", StepKind::kParameter},    {"q", StepKind::kParameter},
-      {"c", StepKind::kConstant},     {"sum", StepKind::kBlockwise},
+      {"c", StepKind::kConstant},     {"sum", StepKind::kPlain},
       {"back", StepKind::kPlain},     {"grown", StepKind::kRunTimeSize},
       {"window", StepKind::kWindows},
   };
@@ -54,6 +54,7 @@ ENTRY e {
     const Plan::Step* step = Find(plan, name);
     ASSERT_NE(step, nullptr) << name;
     EXPECT_EQ(step->kind, kind) << name;
+    EXPECT_EQ(step->in_blocks, name == "sum") << name;
   }
   EXPECT_FALSE(plan.liftable);
 }
@@ -89,6 +90,9 @@ ENTRY e {
   EXPECT_TRUE(Find(plan, "added")->may_feed_sum);
   EXPECT_FALSE(Find(plan, "rounded")->may_feed_sum);
   EXPECT_FALSE(Find(plan, "sum")->may_feed_sum);
+  EXPECT_TRUE(Find(plan, "rounded")->is_rounded_product);
+  EXPECT_FALSE(Find(plan, "added")->is_rounded_product);
+  EXPECT_FALSE(Find(plan, "sum")->is_rounded_product) << "no product";
 }
 
 TEST(Value, IsReleasedOnlyToItsOnlyHolder) {

@@ -88,7 +88,7 @@ absl::StatusOr<Array> ConvertArray(const OpContext& op, const Array& array, Elem
   operand.array = std::shared_ptr<const Array>(std::shared_ptr<void>(), &array);
   const Value* operands[] = {&operand};
   const Shape shape = Shape::Array(type, array.literal.shape().dimensions());
-  const OpContext context{op.instruction, shape, operands, op.clauses, op.analysis};
+  const OpContext context = op.On(shape, operands);
   Array result{Literal(shape)};
   ASSAY_RETURN_IF_ERROR(convert.evaluate(context, result.literal));
   const ElementType from = array.literal.element_type();
@@ -114,7 +114,7 @@ absl::Status ApplyWidened(const OpContext& op, const OpEvaluation& row, bool bou
   }
   for (const Value& value : values) operands.push_back(&value);
   const Shape shape = Shape::Array(ComputedType(op.type()), op.shape.dimensions());
-  const OpContext wide_op{op.instruction, shape, operands, op.clauses, op.analysis, op.licensed};
+  const OpContext wide_op = op.On(shape, operands);
   Array wide{Literal(shape)};
   ASSAY_RETURN_IF_ERROR(row.evaluate(wide_op, wide.literal));
   const bool is_function =

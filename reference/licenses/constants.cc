@@ -1,5 +1,5 @@
 // The walk from a value to the literals that it is made of, and back with their values.
-#include "reference/values/licenses/constants.h"
+#include "reference/licenses/constants.h"
 
 #include <algorithm>
 #include <cmath>
@@ -139,7 +139,7 @@ double Constants::Magnitude(const Instruction& value) {
     if (literal.element_count() == 0) largest = std::max(largest, 0.0);
     for (int64_t k = 0; k < literal.component_count(); ++k) {
       const double size = std::fabs(literal.GetComponent(k));
-      // What is infinite stays so whatever is added to it, or scales it; what is NaN in any case.
+      // An infinity stays one whatever is added to it, or scales it; a NaN does in any case.
       if (!std::isnan(size)) largest = std::max(largest, std::isinf(size) ? 0 : size);
     }
   }

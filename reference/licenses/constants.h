@@ -23,11 +23,11 @@ struct InlinedArgument {
   const Instruction* value;
   int64_t element = -1;  // of the value, if that is a tuple; -1: all of it
 };
-// What an inlined caller gives for parameter `number` of a computation: where a loop or a scan goes
-// on, the root of its body as well.
+// The values that an inlined caller gives for parameter `number` of a computation: where a loop or
+// a scan goes on, the root of its body as well.
 std::vector<InlinedArgument> ArgumentsOf(const Instruction& caller, const Computation& computation,
                                          int64_t number);
-// How many operands of a scan are inputs, and how many of its results are no carries.
+// Counts the operands of a scan that are inputs, and its results that are no carries.
 int64_t InputsOf(const Instruction& scan);
 int64_t OutputsOf(const Instruction& scan);
 
@@ -65,7 +65,7 @@ class Constants {
     bool is_constant = false;
     std::vector<Value> values;
   };
-  // Whether values are wanted, or only if there are any.
+  // Says if values are wanted, or only if there are any.
   enum class Ask : uint8_t { kWhether, kValues };
   // Which element of a tuple is looked for, and of that one which; innermost first.
   using Path = std::vector<int64_t>;

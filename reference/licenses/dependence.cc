@@ -1,5 +1,5 @@
 // Rules by opcode; an op on what does not vary does not vary.
-#include "reference/values/licenses/dependence.h"
+#include "reference/licenses/dependence.h"
 
 #include <algorithm>
 
@@ -135,7 +135,7 @@ class Rule {
       case Opcode::kDynamicUpdateSlice:
         return None(1) && (None(0) || Compatible(instruction_.operand(1)->shape(),
                                                  instruction_.operand(0)->shape()));
-      // What has only padding is a scalar that is broadcast, and so is a sum of nothing.
+      // An array of padding alone is a scalar that is broadcast, and so is a sum of nothing.
       case Opcode::kPad:
         return AllNone() || HoldOnlyPadding(WholeOf(instruction_.shape()), instruction_);
       case Opcode::kReduce:
@@ -147,8 +147,8 @@ class Rule {
         return AllNone() || MayVanish(instruction_, AnyNone());
     }
   }
-  // Where it is seen what a slice takes, that counts; behind ops that move elements it may be any
-  // of them.
+  // A slice that is seen to take only some elements counts by these; behind ops that move elements
+  // it may take any of them.
   bool SliceIsNone() const {
     const Instruction& from = *instruction_.operand(0);
     if (None(0)) return true;

@@ -1,5 +1,5 @@
-// What a compiler may take for a constant after inlining, folding and moving slices around: the
-// divisors of ClauseId::kReciprocalDivision.
+// Values that a compiler may take for constants after inlining, folding and moving slices around:
+// the divisors of ClauseId::kReciprocalDivision.
 #pragma once
 
 #include "absl/container/flat_hash_map.h"
@@ -7,7 +7,7 @@
 
 namespace assay::reference {
 
-// How a value depends on the parameters of the entry.
+// Says how a value depends on the parameters of the entry.
 enum class Dependence : uint8_t {
   kVaries,
   kPartly,  // some of its elements may not depend on them: a slice may take these alone

@@ -1,6 +1,6 @@
 // Divisors that a compiler may take for constants. In the module below the name of an instruction
 // tells what it is: none_..., partly_..., varies_....
-#include "reference/values/licenses/dependence.h"
+#include "reference/licenses/dependence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,12 @@
 // The search for operands that license another form of an instruction: quotients of quotients,
 // chains of constants, exponentials, roots.
-#include "reference/values/licenses/licensed_forms.h"
+#include "reference/licenses/find_forms.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "absl/algorithm/container.h"
+#include "reference/licenses/producers.h"
 #include "spec/ir/reading/combiner.h"
 #include "spec/ops/op_table.h"
 
@@ -51,7 +52,7 @@ double ConstantBefore(const Instruction& outer, int64_t which, Producers& produc
   return producers.Any(OperandOf(outer, which), is_chain) ? inner : -1;
 }
 
-// The same of the operand beside a constant.
+// Does so for the operand beside a constant.
 double ChainOfConstants(const Instruction& outer, Producers& producers,
                         bool (*is_step)(const Instruction&)) {
   for (int64_t k : {0, 1}) {
@@ -62,7 +63,7 @@ double ChainOfConstants(const Instruction& outer, Producers& producers,
   return -1;
 }
 
-// The same of the operand beside a factor, or a divisor, that is broadcast.
+// Does so for the operand beside a factor, or a divisor, that is broadcast.
 double ScaleBeforeBroadcast(const Instruction& outer, Producers& producers) {
   for (int64_t k : {1, 0}) {
     if (k == 0 && outer.opcode() == Opcode::kDivide) break;
@@ -141,7 +142,7 @@ void FindChains(const Instruction& instruction, Producers& producers, LicensedFo
     found.scales_twice = inner >= 0;
     found.first_scale = std::max(inner, 0.0);
   };
-  // What the operand is multiplied by in the end is broadcast.
+  // The factor that the operand is multiplied by in the end is broadcast.
   if (instruction.opcode() == Opcode::kBatchNormInference)
     note_scale(ConstantBefore(instruction, 0, producers, IsScaling));
   if (IsScaling(instruction)) {

@@ -2,7 +2,7 @@
 // of an instruction tells in which way it may be: both_... multiplies two scaled values, twice_...
 // scales or shifts what was scaled or shifted, joins_... are exponentials, root_... is a root times
 // itself, none_... has no other form.
-#include "reference/values/licenses/licensed_forms.h"
+#include "reference/licenses/find_forms.h"
 
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ TEST(LicensedForms, SignsAndNeedlessMagnitudesHideNone) {
   EXPECT_EQ(count, 27);
 }
 
-// What may make `v` of a scaled or shifted `m`, and what may not.
+// A way in which `v` may be made, or may not, of a scaled or shifted `m`.
 struct Way {
   std::string_view words;
   bool is_passed = true;

@@ -1,5 +1,5 @@
 // The walk from a value to what may have made it.
-#include "reference/values/licenses/producers.h"
+#include "reference/licenses/producers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -140,7 +140,7 @@ const Instruction* WhatItMovesWhole(const Instruction& value) {
   }
 }
 
-// What a conversion gives back of another that lost nothing; null if there is none.
+// The value before a conversion and back that lost nothing; null if there is none.
 const Instruction* BeforeThereAndBack(const Instruction& back) {
   const Instruction* there = back.operand(0);
   const bool is_pair = there->opcode() == back.opcode() &&

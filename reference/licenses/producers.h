@@ -1,10 +1,11 @@
-// What may make a value once a compiler has inlined, folded and moved what only moves elements.
+// Finds the instructions that may make a value once a compiler has inlined, folded and moved what
+// only moves elements.
 #pragma once
 
 #include <functional>
 #include <vector>
 
-#include "reference/values/licenses/constants.h"
+#include "reference/licenses/constants.h"
 #include "spec/ir/module.h"
 
 namespace assay::reference {
@@ -61,7 +62,7 @@ class Producers {
   bool Visit(const Instruction& value, const Search& search, Path path = {});
   // The operands whose elements are among those of the value.
   bool VisitMoved(const Instruction& value, const Search& search, Path path);
-  // What a carry of a scan starts from.
+  // Visits the value that a carry of a scan starts from.
   bool VisitStart(const Instruction& scan, const Search& search, Path path);
   bool VisitCallers(const Instruction& parameter, const Search& search, const Path& path);
 

@@ -22,11 +22,12 @@ void Include(const Array& array, Width& width) {
   for (int64_t i = 0; i < count; ++i) undecided += IsUndecided(array, i) ? 1 : 0;
   width.undecided = std::max(width.undecided, undecided);
   width.useless = width.useless || undecided > 0;
-  if (parts == 0 || array.bounds.empty()) return;
+  if (parts == 0 || array.facts().bounds.empty()) return;
   const double scale = RootMeanSquare(array.literal);
-  const int significand = std::min(Format(ComponentType(type)).precision(), array.significand);
+  const int significand =
+      std::min(Format(ComponentType(type)).precision(), array.facts().significand);
   const double limit = std::exp2(-significand / 3.0);
-  for (const ElementBound& bound : array.bounds) {
+  for (const ElementBound& bound : array.facts().bounds) {
     if ((bound.flags & (kForced | kUndecided | kNotFinite)) != 0 || bound.radius == 0) continue;
     width.relative = std::max(width.relative, bound.radius / scale);
     const double counted = bound.has_known_terms()

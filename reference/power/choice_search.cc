@@ -103,10 +103,10 @@ class Search {
   // The elements of an output that the choices can move most, in parts of their scale.
   static std::vector<int64_t> MostMovable(const Output& output, const Array& array, int64_t most) {
     std::vector<int64_t> elements;
-    for (size_t i = 0; i < output.plain.size() && i < array.forms.size(); ++i)
-      if (array.forms[i].terms != nullptr && output.scale[i] > 0)
+    for (size_t i = 0; i < output.plain.size() && i < array.facts().forms.size(); ++i)
+      if (array.facts().forms[i].terms != nullptr && output.scale[i] > 0)
         elements.push_back(static_cast<int64_t>(i));
-    auto reach = [&](int64_t i) { return array.forms[i].Radius() / output.scale[i]; };
+    auto reach = [&](int64_t i) { return array.facts().forms[i].Radius() / output.scale[i]; };
     const auto count = std::min<int64_t>(most, static_cast<int64_t>(elements.size()));
     std::partial_sort(elements.begin(), elements.begin() + count, elements.end(),
                       [&](int64_t i, int64_t k) { return reach(i) > reach(k); });
@@ -133,7 +133,7 @@ class Search {
       if (arrays[k]->literal.element_count() == 0) continue;
       for (int64_t element : MostMovable(outputs_[k], *arrays[k], steered)) {
         outputs_[k].is_steered = true;
-        ASSAY_RETURN_IF_ERROR(Steer(arrays[k]->forms[element], numbering.count()));
+        ASSAY_RETURN_IF_ERROR(Steer(arrays[k]->facts().forms[element], numbering.count()));
       }
     }
     return absl::OkStatus();

@@ -106,7 +106,7 @@ struct ComplexLog1p : ComplexFunction {
   static W Growth(std::complex<W> z, W reach) {
     return ComplexLog::Growth(W{1} + z, reach);
   }
-  // What the terms of the sum are in comparison with |1 + z|^2, which it is less 1.
+  // The size of the terms of the sum in comparison with |1 + z|^2, which it is less 1.
   template <typename W>
   static W Loss(std::complex<W> z) {
     return (std::norm(z) + 2 * std::fabs(z.real())) / std::norm(W{1} + z);
@@ -419,7 +419,7 @@ struct ComplexAtan2 {
     if (reach_x == 0 && reach_y == 0) return 0;
     // The slopes are x / (x^2 + y^2) and -y / (x^2 + y^2).
     const W size = std::max(std::abs(x) + reach_x, std::abs(y) + reach_y);
-    // What the root is taken of may lie on either side of its cut.
+    // The number under the root may lie on either side of its cut.
     const W moved = 2 * size * (reach_x + reach_y);
     const std::complex<W> squares = x * x + y * y;
     if (squares.real() <= moved && std::fabs(squares.imag()) <= moved) return kUnlimited<W>;

@@ -122,9 +122,9 @@ Cell LegalArithmetic::Perturbed(const Instruction& op, long double y, bool exact
   const ElementType type = op.shape().element_type();
   const double ulps = UlpsOf(type, op.opcode());
   Cell cell = Finish(type, y);
-  // What is rounded twice may be off by an ulp already.
+  // A number that is rounded twice may be off by an ulp already.
   const bool is_moved = !IsTiny(type) || cell.value == Round(type, y);
-  // What rounds to zero is zero.
+  // A number that rounds to zero is zero.
   const bool is_zero = cell.value == 0 && !IsNarrow(type);
   if (!exact_point && is_moved && !is_zero && !std::isnan(cell.value)) {
     cell.value = Flush(type, std::clamp(Perturb(type, cell.value, ulps), low, high));

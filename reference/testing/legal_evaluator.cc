@@ -44,7 +44,7 @@ class Evaluator : private LegalArithmetic {
     return SumOf(op, Cells(cells.begin(), cells.begin() + i + 1));
   }
 
-  // What the combiner makes of the elements and the start, in any order.
+  // Combines the elements and the start, in any order.
   Cell SumOf(const Instruction& op, const Cells& cells) {
     const ElementType type = op.shape().element_type();
     const bool literal = Grants(ClauseId::kLiteralReducer) && random_.Coin();
@@ -260,7 +260,7 @@ class Evaluator : private LegalArithmetic {
     if (!outer) return std::nullopt;
     const auto inner = Split(*outer->other);
     if (!inner || inner->scales != outer->scales) return std::nullopt;
-    // What certainly overflows between the two is what the text says.
+    // A value that certainly overflows between the two is the one of the text.
     if (!std::isfinite(CellOf(op, outer->operand, i).value)) return std::nullopt;
     const long double c = inner->constant, d = outer->constant;
     const long double x = read(*inner);
@@ -284,7 +284,8 @@ class Evaluator : private LegalArithmetic {
   // Products and quotients of exponentials, of powers and of roots.
   std::optional<Cell> Exponentials(const Instruction& op, int64_t i, const Choices& choices) {
     const ElementType type = op.shape().element_type();
-    // Those of floats of at most 8 bits are joined in a wider type, where nothing is seen of it.
+    // Conversions of floats of at most 8 bits are joined in a wider type, where nothing is seen of
+    // it.
     if (IsTiny(type)) return std::nullopt;
     const Instruction &a = *op.operand(0), &b = *op.operand(1);
     const bool divides = op.opcode() == Opcode::kDivide;

@@ -1,5 +1,5 @@
-// What the ops mean that fold values (spec/ir/reading/combiner.h). Document: operation semantics
-// chapter 10, "Recognised combiners".
+// The meaning of the ops that fold values (spec/ir/reading/combiner.h). Document: operation
+// semantics chapter 10, "Recognised combiners".
 #pragma once
 
 #include "reference/scalar/binary_ops.h"

@@ -1,17 +1,18 @@
 // The other forms that a compiler may give an instruction because of its operands. The clauses on
 // neighbouring ops license them: nested-quotients, constant-chains, exponentials,
-// reciprocal-division, sums-of-sums, scatter-starts. They are found once per instruction; the
-// profile says which of them count.
+// reciprocal-division, sums-of-sums, scatter-starts. They are found once per instruction, in
+// reference/licenses/; the profile says which of them count.
 #pragma once
 
-#include "reference/values/licenses/producers.h"
-#include "spec/ir/module.h"
+#include <cstdint>
+
+#include "spec/ops/op_table.h"
 
 namespace assay::reference {
 
 struct LicensedForms {
-  // Of a division, also where values have no bounds: the divisor may turn out to be a constant or a
-  // broadcast; it is a square root, so that its reciprocal may be made as one.
+  // Two forms of a division, also where values have no bounds: the divisor may turn out to be a
+  // constant or a broadcast; it is a square root, so that its reciprocal may be made as one.
   bool divisor_is_invariant = false, divides_by_root = false;
   // Number of operands of a division that are quotients themselves.
   int8_t quotients = 0;
@@ -49,8 +50,7 @@ struct LicensedForms {
   bool InvertsFunction() const { return inverted != Opcode::kDivide; }
 };
 
-bool DividesByRoot(const Instruction& quotient, Constants& constants);
-// Finds all but the first two.
-LicensedForms LicensedFormsOf(const Instruction& instruction, Constants& constants);
+// The forms of an instruction that has none but its own.
+inline constexpr LicensedForms kNoLicensedForms;
 
 }  // namespace assay::reference

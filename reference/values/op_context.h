@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "reference/values/deadline.h"
-#include "reference/values/licenses/licensed_forms.h"
+#include "reference/values/licensed_forms.h"
 #include "reference/values/value.h"
 #include "spec/ir/module.h"
 #include "spec/numerics/profile.h"
@@ -44,10 +44,14 @@ struct OpContext {
   absl::Span<const Value* const> operands;
   ClauseSet clauses;  // granted at this op; none in plain evaluation
   const Analysis& analysis;
-  LicensedForms licensed = {};
+  const LicensedForms& licensed = kNoLicensedForms;
   // Set where a computation of scalars is applied to arrays of these dimensions at once.
   std::optional<absl::Span<const int64_t>> lanes = std::nullopt;
 
+  // The op on other operands, with another shape of the result.
+  OpContext On(const Shape& other_shape, absl::Span<const Value* const> other_operands) const {
+    return {instruction, other_shape, other_operands, clauses, analysis, licensed, lanes};
+  }
   const Array& array(int64_t i) const { return *operands[i]->array; }
   const Literal& literal(int64_t i) const { return operands[i]->array->literal; }
   ElementType type() const { return shape.element_type(); }

@@ -33,14 +33,14 @@ JointCode CodeOf(const Literal& literal, int64_t i) {
 }
 
 void SetJoint(Array& array, int64_t i, const std::shared_ptr<const Joint>& joint, int64_t number) {
-  array.origins.insert_or_assign(i, Origin{joint, 0, number});
+  array.facts().origins.insert_or_assign(i, Origin{joint, 0, number});
 }
 
 void DropJoint(Array& array, int64_t i) {
-  if (array.origins.empty()) return;
-  const auto origin = array.origins.find(i);
-  if (origin != array.origins.end() && IsJoint(*origin->second.property))
-    array.origins.erase(origin);
+  if (array.facts().origins.empty()) return;
+  const auto origin = array.facts().origins.find(i);
+  if (origin != array.facts().origins.end() && IsJoint(*origin->second.property))
+    array.facts().origins.erase(origin);
 }
 
 }  // namespace assay::reference

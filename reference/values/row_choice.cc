@@ -58,16 +58,16 @@ RowChoice::Cell RowChoice::CellOf(const Array& array, int64_t at) {
   const ElementType type = array.literal.element_type();
   cell.type = type;
   cell.code = CodeOf(array.literal, at);
-  if (array.choices.contains(at)) return cell;
+  if (array.facts().choices.contains(at)) return cell;
   const int64_t width = BoundsPerElement(type);
   bool exact = true;
-  for (int64_t slot = at * width; slot < (at + 1) * width && !array.bounds.empty(); ++slot)
-    exact = exact && (array.bounds[slot].flags & kForced) != 0;
+  for (int64_t slot = at * width; slot < (at + 1) * width && !array.facts().bounds.empty(); ++slot)
+    exact = exact && (array.facts().bounds[slot].flags & kForced) != 0;
   if (exact) {
     cell.kind = Cell::kExactly;
   } else if (width == 1 && Format(type).HasInfinity() &&
-             (array.bounds[at].flags & ~uint32_t{kZeroSignFree}) == 0) {
-    const ElementBound& bound = array.bounds[at];
+             (array.facts().bounds[at].flags & ~uint32_t{kZeroSignFree}) == 0) {
+    const ElementBound& bound = array.facts().bounds[at];
     cell.kind = Cell::kBetween;
     cell.centre = bound.centre;
     // Room for the rounding of the comparison itself and for the trailing part of the centre.

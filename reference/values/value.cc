@@ -23,7 +23,7 @@ struct MeteredDelete {
 Value MakeValues(const Literal& literal, bool nan_bits, MemoryMeter& meter) {
   if (!literal.shape().IsTuple()) {
     Array array(literal);
-    array.nan_bits = nan_bits;
+    if (nan_bits) array.facts().nan_bits = true;
     return MakeValue(std::move(array), meter);
   }
   std::vector<Value> elements;
@@ -36,8 +36,10 @@ Value MakeValues(const Literal& literal, bool nan_bits, MemoryMeter& meter) {
 }  // namespace
 
 Array::Array(Literal value) : literal(std::move(value)) {}
-Array::Array(const Array& other) = default;
-Array& Array::operator=(const Array& other) = default;
+Array::Array(const Array& other)
+    : literal(other.literal),
+      facts_(other.facts_ == nullptr ? nullptr : std::make_unique<Facts>(*other.facts_)) {}
+Array& Array::operator=(const Array& other) { return *this = Array(other); }
 Array::Array(Array&& other) noexcept = default;
 Array& Array::operator=(Array&& other) noexcept = default;
 Array::~Array() = default;
@@ -55,8 +57,9 @@ void MemoryMeter::Add(int64_t bytes) {
 }
 
 Value MakeValue(Array array, MemoryMeter& meter) {
-  int64_t bytes = static_cast<int64_t>(array.literal.bytes().size() +
-                                       array.bounds.size() * sizeof(ElementBound));
+  int64_t bytes =
+      static_cast<int64_t>(array.literal.bytes().size() +
+                           std::as_const(array).facts().bounds.size() * sizeof(ElementBound));
   meter.Add(bytes);
   auto* owned = new Array(std::move(array));
   Value value;

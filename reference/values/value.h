@@ -72,28 +72,46 @@ struct ErrorForm {
   double Radius() const;
 };
 
-// One array. Floats are described by `bounds`, one per element; complex numbers by two, the real
-// part at 2i and the imaginary part at 2i + 1 (BoundsPerElement); all other types by `choices`.
-// Both empty means that every element is exactly what `literal` holds.
-struct Array {
-  Literal literal;
+// The facts about the elements of an array beside their plain values. Floats are described by
+// `bounds`, one per element; complex numbers by two, the real part at 2i and the imaginary part at
+// 2i + 1 (BoundsPerElement); all other types by `choices`. Both empty means that every element is
+// exactly what the array holds.
+struct Facts {
   std::vector<ElementBound> bounds;
   ChoiceMap choices;
   std::vector<ErrorForm> forms;                  // of real floats: empty, or one beside each bound
   absl::flat_hash_map<int64_t, Origin> origins;  // of elements that moves alone brought here
-
-  // Bits of the narrowest significand this value was rounded to; kOwnSignificand if it never was.
+  // Bits of the narrowest significand the array was rounded to; kOwnSignificand if it never was.
   int significand = ArrayExpectation::kOwnSignificand;
   // True if the bits of NaNs are known: moves alone brought them here.
   bool nan_bits = false;
+};
 
+// One array, with a place for facts once there are any.
+class Array {
+ public:
   explicit Array(Literal value);
   Array(const Array& other);
   Array& operator=(const Array& other);
   Array(Array&& other) noexcept;
   Array& operator=(Array&& other) noexcept;
   ~Array();
-  bool Certain() const { return bounds.empty() && choices.empty(); }
+
+  const Facts& facts() const { return facts_ != nullptr ? *facts_ : kNoFacts; }
+  Facts& facts() {
+    if (facts_ == nullptr) facts_ = std::make_unique<Facts>();
+    return *facts_;
+  }
+  // True if every element is exactly what `literal` holds.
+  bool Certain() const {
+    return facts_ == nullptr || (facts_->bounds.empty() && facts_->choices.empty());
+  }
+
+  Literal literal;
+
+ private:
+  static inline const Facts kNoFacts;
+  std::unique_ptr<Facts> facts_;
 };
 
 struct Pending;
@@ -105,8 +123,8 @@ struct Value {
   std::vector<Value> elements;
   // Set for asynchronous starts: it will give the value (reference/interpreter/mesh/exchange.h).
   std::shared_ptr<const Pending> pending = nullptr;
-  // How a scatter made it, where what is added to it may have been added before
-  // (reference/interpreter/scattered_sum.h).
+  // The scatter that made it, where what is added to it may have been added before
+  // (reference/interpreter/sums/scattered_sum.h).
   std::shared_ptr<const ScatteredSum> scattered = nullptr;
 
   bool IsTuple() const { return array == nullptr; }
@@ -121,7 +139,7 @@ struct Value {
 Value MakeValue(Array array, MemoryMeter& meter);
 // A value of the (possibly nested tuple) literal.
 Value MakeValue(const Literal& literal, MemoryMeter& meter);
-// A value of an argument or a constant, of which the bits of NaNs are known (Array::nan_bits).
+// A value of an argument or a constant, of which the bits of NaNs are known (Facts::nan_bits).
 Value MakeGivenValue(const Literal& literal, MemoryMeter& meter);
 Literal ToLiteral(const Value& value);
 

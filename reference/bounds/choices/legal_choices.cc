@@ -140,7 +140,7 @@ void MoveWithin(const OpContext& op, const Array& bounded, const LegalChoices& c
                 Literal& result) {
   absl::Span<T> values = result.data<T>();
   for (size_t i = 0; i < values.size(); ++i) {
-    const ElementBound& bound = bounded.bounds[i];
+    const ElementBound& bound = bounded.facts().bounds[i];
     if (bound.flags != 0) continue;
     const long double centre = static_cast<long double>(bound.centre) + bound.centre_low;
     const long double budget = (UlpsOf<T>(op) + 1) * UlpAt<T>(std::fabs(bound.centre));
@@ -336,8 +336,9 @@ bool HasChoice(const OpContext& op) {
   return HasBudget(op.instruction.opcode()) || IsSumOfProducts(op) || MayMultiplyByReciprocal(op);
 }
 
-absl::Status PushToBounds(const OpContext& op, BoundFn bound, LegalChoices& choices,
+absl::Status ChooseResult(const OpContext& op, BoundFn bound, LegalChoices& choices,
                           Literal& result) {
+  if (!Info(op.instruction.opcode()).Is(kElementwise) || !HasChoice(op)) return absl::OkStatus();
   choices.Site(op.count());
   if (choices.numbers_only() || IsSumOfProducts(op)) return absl::OkStatus();
   const bool is_f32 = op.type() == ElementType::kF32;
@@ -351,7 +352,7 @@ absl::Status PushToBounds(const OpContext& op, BoundFn bound, LegalChoices& choi
   }
   Array bounded{result};
   ASSAY_RETURN_IF_ERROR(bound(op, bounded));
-  if (bounded.bounds.empty()) return absl::OkStatus();
+  if (bounded.facts().bounds.empty()) return absl::OkStatus();
   if (is_f32) {
     MoveWithin<float>(op, bounded, choices, result);
   } else {

@@ -92,8 +92,8 @@ bool DrawnDirection(uint64_t seed, int64_t slot);
 // that may be products, sums of products that may be fused.
 bool HasChoice(const OpContext& op);
 // Makes the choices of such an op, but for fused products: pushes `result` to an end of what is
-// legal for the operands as they are.
-absl::Status PushToBounds(const OpContext& op, BoundFn bound, LegalChoices& choices,
+// legal for the operands as they are. Leaves the results of other ops.
+absl::Status ChooseResult(const OpContext& op, BoundFn bound, LegalChoices& choices,
                           Literal& result);
 
 // The factors of an operand that is a product; null for one that is none.

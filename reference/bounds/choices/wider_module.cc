@@ -66,7 +66,8 @@ class Widening {
     return false;
   }
 
-  // Those that mean something else on another type, or come from outside.
+  // True of values whose type may change: not of those that mean something else on another type, or
+  // come from outside.
   bool IsPlain(const Instruction& instruction) const {
     switch (instruction.opcode()) {
       case Opcode::kBitcast:
@@ -143,7 +144,7 @@ class Widening {
     return BitWidth(from) > 8 && from != type_ && !IsKept(from);
   }
 
-  // What reads the value, which keeps its type, reads a conversion of it.
+  // The readers of the value, which keeps its type, read a conversion of it.
   void ReadWider(Instruction& value) {
     Shape shape = value.shape();
     WidenShape(shape);

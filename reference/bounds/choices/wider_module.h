@@ -9,7 +9,7 @@
 
 namespace assay::reference {
 
-// What is kept, and in what.
+// Which values are kept, and in which type.
 enum class ExcessType : uint8_t {
   kSingle,  // all floats narrower than f32 as f32
   kHalf,    // those of at most 8 bits as f16

@@ -52,7 +52,7 @@ bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double 
   if (!a && !b) return false;
   for (int64_t k : {0, 1}) {
     const Array& operand = op.array(k);
-    if (!operand.bounds.empty() && operand.bounds[i].flags != kForced) return false;
+    if (!operand.facts().bounds.empty() && operand.facts().bounds[i].flags != kForced) return false;
   }
   Alternatives<T> values(Rule::kEnding == Ending::kFunction);
   for (W x : WithZero<W>(Widen<W>(op.literal(0).data<T>()[i]), a))
@@ -65,8 +65,8 @@ bool BoundFlushedOperands(const OpContext& op, Array& result, int64_t i, double 
 // True if the op multiplies a number by itself: both factors are the same, whatever it is.
 template <typename Rule>
 bool IsSquare(const OpContext& op) {
-  // Of complex numbers the products of the parts are made, which are squares only where both
-  // operands are the same part.
+  // The product of complex numbers is made of products of their parts, which are squares only where
+  // both operands are the same part.
   const bool is_part = IsComplex(op.instruction.shape().element_type());
   return Rule::kFirstScales && op.instruction.operand(0) == op.instruction.operand(1) &&
          (!is_part || &op.array(0) == &op.array(1));
@@ -101,7 +101,8 @@ bool BoundFlushedPower(const OpContext& op, Array& result, int64_t i, double ulp
   const bool exponent = IsFlushable<T>(op.clauses, op.array(1), i);
   if (!base && !exponent) return false;
   for (int64_t k = 0; k < 2; ++k)
-    if (!op.array(k).bounds.empty() && op.array(k).bounds[i].flags != kForced) return false;
+    if (!op.array(k).facts().bounds.empty() && op.array(k).facts().bounds[i].flags != kForced)
+      return false;
   const W x = Widen<W>(op.literal(0).data<T>()[i]), y = Widen<W>(op.literal(1).data<T>()[i]);
   // bf16 is computed in f32.
   using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -282,7 +283,7 @@ bool AddsNoChoice(const OpContext& op) {
 template <typename T>
 bool IsPlainBlock(const OpContext& op, const Array& result, int64_t begin, int64_t end) {
   for (int64_t k : {0, 1}) {
-    const std::vector<ElementBound>& bounds = op.array(k).bounds;
+    const std::vector<ElementBound>& bounds = op.array(k).facts().bounds;
     if (bounds.empty()) continue;
     uint32_t different = 0;
     for (int64_t i = begin; i < end; ++i) different |= bounds[i].flags ^ uint32_t{kForced};

@@ -38,9 +38,10 @@ void KeepUnrounded(Array& result, int64_t i, Range<double> unrounded) {
   const Range<double> plain = Point<float>(result.literal.data<float>()[i]);
   unrounded = WithinRange<float>(unrounded);
   if (!unrounded.HasFinite() || (plain.HasFinite() && plain.centre == 0)) return;
-  const uint32_t flags = result.bounds.empty() ? uint32_t{kForced} : result.bounds[i].flags;
+  const uint32_t flags =
+      result.facts().bounds.empty() ? uint32_t{kForced} : result.facts().bounds[i].flags;
   if ((flags & kForced) == 0) {
-    const Range<double> rounded = RangeOfBound<double>(result.bounds[i]);
+    const Range<double> rounded = RangeOfBound<double>(result.facts().bounds[i]);
     Store(result, i, HullOf(rounded, unrounded), flags & (kMayFlush | kMayBeZero));
   } else if (plain.flags != unrounded.flags || plain.centre != unrounded.centre) {
     Store(result, i, HullOf(plain, unrounded), uint32_t{kForced} | kAnyView);
@@ -57,7 +58,7 @@ absl::Status BoundFloatToFloat(const OpContext& op, Array& result) {
       using W = Wide<To>;
       const int64_t count = op.count();
       if constexpr (std::is_same_v<From, To>) {
-        for (int64_t i = 0; i < count && !op.array(0).bounds.empty(); ++i)
+        for (int64_t i = 0; i < count && !op.array(0).facts().bounds.empty(); ++i)
           MoveBound(op.array(0), i, result, i);
         return;
       }
@@ -143,10 +144,10 @@ absl::Status BoundOtherToFloat(const OpContext& op, Array& result) {
       using To = typename decltype(to_tag)::type;
       using W = Wide<To>;
       if constexpr (!kIsReal<From>) {
-        if (op.array(0).choices.empty() && !(kIsNarrow<To> && any_view)) return;
+        if (op.array(0).facts().choices.empty() && !(kIsNarrow<To> && any_view)) return;
         absl::Span<const From> in = operand.data<From>();
         for (int64_t i = 0; i < op.count(); ++i) {
-          if (!op.array(0).choices.contains(i)) {
+          if (!op.array(0).facts().choices.contains(i)) {
             FinishSingle<To>(op.clauses, result, i, {static_cast<W>(in[i]), 0, 0}, View::kNone);
             continue;
           }

@@ -35,7 +35,7 @@ struct BatchOperand {
   void Read(const Array& array, Consumer consumer, int64_t begin, int count) {
     float values[kBatch] = {};
     std::memcpy(values, array.literal.data<float>().data() + begin, count * sizeof(float));
-    if (array.bounds.empty()) {
+    if (array.facts().bounds.empty()) {
       for (int k = 0; k < kBatch; ++k) {
         centre[k] = values[k];
         radius[k] = 0;
@@ -44,7 +44,7 @@ struct BatchOperand {
       return;
     }
     Word padded[kWords * kBatch];
-    const Word* words = reinterpret_cast<const Word*>(array.bounds.data() + begin);
+    const Word* words = reinterpret_cast<const Word*>(array.facts().bounds.data() + begin);
     if (count < kBatch) {
       std::memset(padded, 0, sizeof(padded));
       std::memcpy(padded, words, count * sizeof(ElementBound));
@@ -56,7 +56,7 @@ struct BatchOperand {
       const int64_t flags = words[kWords * k + 3] & int64_t{0xFFFFFFFF};
       const auto low = std::bit_cast<double>(int64_t{words[kWords * k + 1]});
       const double reach = std::bit_cast<double>(int64_t{words[kWords * k + 2]}) + std::fabs(low);
-      // As RangeOfBound does it: the next number where the trailing part was added.
+      // RangeOfBound does the same: it takes the next number where the trailing part was added.
       const auto stored_radius =
           std::bit_cast<double>(std::bit_cast<int64_t>(reach) + (low != 0 ? 1 : 0));
       const int64_t is_view = Mask(flags == kProductFlags) & Mask(view_flags != 0);
@@ -177,9 +177,9 @@ int BoundBatch(const OpContext& op, Array& result, int64_t begin, int count,
     all_left_out &= out.is_forced[k];
   }
   if (all_left_out == 0) {
-    if (result.bounds.empty()) MakeBounds(result);
+    if (result.facts().bounds.empty()) MakeBounds(result);
     Word padded[kWords * kBatch];
-    Word* const bounds = reinterpret_cast<Word*>(result.bounds.data() + begin);
+    Word* const bounds = reinterpret_cast<Word*>(result.facts().bounds.data() + begin);
     Word* const words = count < kBatch ? padded : bounds;
     for (int k = 0; k < kBatch; ++k) {
       const int64_t is_stored = ~out.is_forced[k];

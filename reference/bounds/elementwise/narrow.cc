@@ -230,7 +230,7 @@ bool IsByReciprocal(const OpContext& op) {
          (DivideBound::ByReciprocal(op) || DivideBound::ByRoot(op));
 }
 
-// What another form of the op on a and b, whose result in f32 is x, may be off by in f16.
+// The error in f16 of another form of the op on a and b, whose result in f32 is x.
 double ErrorOfFormsInHalf(const OpContext& op, const Range<double>& a, const Range<double>& b,
                           const Range<double>& x) {
   double error = MayBeRewritten(op) ? RewriteError<Half>(op, a, b, x) : 0;
@@ -275,7 +275,7 @@ Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
   Range<double> x;
   if (IsNarrowType(type)) {
     const ElementBound bound =
-        array.bounds.empty() ? ElementBound{0, 0, 0, kForced} : array.bounds[i];
+        array.facts().bounds.empty() ? ElementBound{0, 0, 0, kForced} : array.facts().bounds[i];
     const bool plain = (bound.flags & kForced) != 0 && (bound.flags & kAnyView) == 0;
     if (plain) return Point<float>(static_cast<float>(array.literal.GetDouble(i)));
     return {bound.centre, bound.radius, bound.flags & kSpecialFlags};  // never flushed
@@ -333,7 +333,7 @@ void GrantRoundingToHalf(const OpContext& op, Array& exact) {
     // A product or quotient that is zero is so in every form.
     if (is_held && (!is_rewritten || (plain == 0 && !adds))) continue;
     MakeBounds(exact);
-    const uint32_t zeros = exact.bounds[i].flags & (kZeroSigns | kMayBeZero);
+    const uint32_t zeros = exact.facts().bounds[i].flags & (kZeroSigns | kMayBeZero);
     double error = magnitude * 0x1p-11 + 0x1p-25;
     if (is_rewritten) {
       const Range<double> a = SeenAny(op, op.array(0), i), b = SeenAny(op, op.array(1), i);
@@ -353,7 +353,7 @@ void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
   const auto [least, most] = RangeOfFunction(op.instruction.opcode());
   for (int64_t i = 0; i < result.literal.element_count(); ++i) {
     // A result that no implementation may miss was forced before the conversion.
-    if (exact.bounds.empty() || (exact.bounds[i].flags & kForced) != 0) continue;
+    if (exact.facts().bounds.empty() || (exact.facts().bounds[i].flags & kForced) != 0) continue;
     MakeBounds(result);
     const Range<double> before = SeenAny(op, exact, i);
     Range<double> x = format.Image(before);
@@ -363,7 +363,7 @@ void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
       continue;
     }
     const uint32_t flags = x.flags;
-    uint32_t zeros = exact.bounds[i].flags & kZeroSigns;
+    uint32_t zeros = exact.facts().bounds[i].flags & kZeroSigns;
     if (!format.HasNegativeZero()) zeros &= ~uint32_t{kNoPositiveZero};
     double low = std::max(format.Next(x.low(), -1), least);
     double high = std::min(format.Next(x.high(), 1), most);

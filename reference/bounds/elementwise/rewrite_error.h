@@ -1,6 +1,6 @@
 // The error that other forms of arithmetic, where a profile licenses them, add to the bound of a
 // result: reciprocals of divisors and of roots, and the forms of
-// reference/values/licenses/licensed_forms.h.
+// reference/values/licensed_forms.h.
 #pragma once
 
 #include "reference/bounds/elements.h"

@@ -40,11 +40,12 @@ class NanInstead {
  public:
   // True if NaN in `other` leaves element i of `result` to its property.
   bool Allows(const Array& result, const Array& other, int64_t i) {
-    const auto origin = result.origins.find(i);
-    if (origin == result.origins.end() || origin->second.piece != Origin::kWhole) return false;
+    const auto origin = result.facts().origins.find(i);
+    if (origin == result.facts().origins.end() || origin->second.piece != Origin::kWhole)
+      return false;
     const int64_t width = BoundsPerElement(other.literal.element_type());
     for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
-      if ((!other.bounds.empty() && (other.bounds[slot].flags & kForced) == 0) ||
+      if ((!other.facts().bounds.empty() && (other.facts().bounds[slot].flags & kForced) == 0) ||
           !std::isnan(other.literal.GetComponent(slot)))
         return false;
     const Property& property = *origin->second.property;
@@ -71,7 +72,7 @@ absl::Status BoundSelect(const OpContext& op, Array& result) {
     const int64_t p = one_predicate ? 0 : i;
     const bool chosen = plain[p];
     MoveBound(chosen ? on_true : on_false, i, result, i);
-    if (!predicate.choices.contains(p)) continue;
+    if (!predicate.facts().choices.contains(p)) continue;
     const Array& other = chosen ? on_false : on_true;
     if (nan_instead.Allows(result, other, i)) {
       SetUndecided(result, i);  // but for the property

@@ -13,7 +13,7 @@ void BoundSignChange(const OpContext& op, Array& result, Map map, MapZeros map_z
     using T = typename decltype(tag)::type;
     using W = Wide<T>;
     for (int64_t i = 0; i < op.count(); ++i) {
-      const ElementBound& bound = op.array(0).bounds[i];
+      const ElementBound& bound = op.array(0).facts().bounds[i];
       constexpr uint32_t kKept = uint32_t{kForced} | kMayFlush | kMayBeZero | kSumView | kAnyView;
       Range<W> x = RangeOfBound<W>(bound);
       Store(result, i, map(x), (bound.flags & kKept) | map_zeros(bound.flags & kZeroSigns));
@@ -51,7 +51,7 @@ absl::Status BoundIsFinite(const OpContext& op, Array& result) {
   const Array& operand = op.array(0);
   if (operand.Certain()) return absl::OkStatus();
   for (int64_t i = 0; i < op.count(); ++i) {
-    const uint32_t flags = operand.bounds[i].flags;
+    const uint32_t flags = operand.facts().bounds[i].flags;
     if ((flags & kForced) != 0 && (flags & kAnyView) == 0) continue;
     const bool may_be_special =
         (flags & (kMayBeNan | kMayBePosInf | kMayBeNegInf | kUndecided)) != 0;

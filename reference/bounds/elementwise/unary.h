@@ -136,8 +136,8 @@ bool BoundFunctionOfNumber(double x, double ulps, Array& result, int64_t i) {
       magnitude * kSlop<double>;
   if (y - radius < Op::kRangeLow || y + radius > Op::kRangeHigh) return false;
   if (magnitude - radius < kLeastLoopFloat) return false;
-  if (result.bounds.empty()) MakeBounds(result);
-  result.bounds[i] = {y, 0, radius, 0};
+  if (result.facts().bounds.empty()) MakeBounds(result);
+  result.facts().bounds[i] = {y, 0, radius, 0};
   return true;
 }
 
@@ -205,11 +205,11 @@ absl::Status BoundMonotone(const OpContext& op, Array& result) {
       FinishMonotone<Op, T>(op, result, i, y, ulps);
       // The root of a negative zero is one.
       if (std::is_same_v<Op, SqrtFunction> && ulps != 0 && (seen.or_zero || x.Contains(0)))
-        result.bounds[i].flags &= ~uint32_t{kNoNegativeZero};
+        result.facts().bounds[i].flags &= ~uint32_t{kNoNegativeZero};
       if (std::is_same_v<Op, Logistic> && kIsNarrow<T> && x.HasFinite() && !x.Undecided() &&
           std::exp(-x.low()) >= OverflowThreshold<T>()) {
         // The exponential of the formula may overflow, as above.
-        result.bounds[i].flags |= kMayBeZero | kNoNegativeZero;
+        result.facts().bounds[i].flags |= kMayBeZero | kNoNegativeZero;
       }
     }
   });

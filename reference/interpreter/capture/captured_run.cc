@@ -8,6 +8,7 @@
 #include "reference/bounds/copy_elements.h"
 #include "reference/bounds/elements.h"
 #include "reference/interpreter/capture/sample.h"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -147,12 +148,12 @@ Array CapturedRun::AsRead(const Instruction& instruction, const Array& computed,
   return array;
 }
 
-// What readers may have of the array's elements beside what was seen.
+// Lets readers have more of the array's elements than what was seen.
 void CapturedRun::Widen(const Instruction& instruction, const Array& computed, Array& array) const {
   const ElementType type = array.literal.element_type();
   if (!IsFloat(type)) return;
   const FloatFormat& format = Format(type);
-  array.significand = std::min(computed.significand, format.precision());
+  array.facts().significand = std::min(computed.facts().significand, format.precision());
   const bool is_narrow = format.precision() < Format(ElementType::kF32).precision();
   uint32_t view = 0;
   if (captures_->as_seen) {
@@ -167,7 +168,7 @@ void CapturedRun::Widen(const Instruction& instruction, const Array& computed, A
   for (int64_t i = 0; i < array.literal.element_count(); ++i) {
     const double value = array.literal.GetDouble(i);
     if (std::isnan(value)) continue;
-    ElementBound& bound = array.bounds[i];
+    ElementBound& bound = array.facts().bounds[i];
     const double radius = LargestRounding(format, value);
     if (!std::isfinite(radius)) {
       // A value beyond the largest number may have been kept in the wider type.
@@ -217,14 +218,41 @@ void CapturedRun::Show(const CaptureVisit& visit) {
   if (captures_->visit) captures_->visit(visit);
 }
 
+absl::StatusOr<Value> CapturedRun::EvaluateSample(Interpreter& interpreter, const Plan::Step& step,
+                                                  const OpContext& op, Sample sample) {
+  const Shape list = Shape::Array(op.type(), {static_cast<int64_t>(sample.elements.size())});
+  Value value = MakeValue(Array{Literal(list)}, interpreter.memory());
+  if (!sample.elements.empty()) {
+    Analysis analysis = op.analysis;
+    analysis.sample = &sample.elements;
+    const OpContext part{op.instruction, list, op.operands, op.clauses, analysis, op.licensed};
+    ASSAY_ASSIGN_OR_RETURN(value, interpreter.Apply(step.evaluation, part));
+  }
+  ASSAY_RETURN_IF_ERROR(PassSample(op.instruction, std::move(sample), value, interpreter.memory()));
+  return value;
+}
+
+absl::StatusOr<Value> CapturedRun::Evaluate(Interpreter& interpreter, const Plan::Step& step,
+                                            const OpContext& op) {
+  if (step.HasShapeOfInstruction()) {
+    const auto cost = step.evaluation.general->cost;
+    std::optional<Sample> sample = SampleOf(op.instruction, cost != nullptr ? cost(op) : 0);
+    if (sample.has_value()) return EvaluateSample(interpreter, step, op, *std::move(sample));
+  }
+  ASSAY_ASSIGN_OR_RETURN(Value value, interpreter.Evaluate(step, op));
+  // The states of loops are captured trip by trip.
+  if (op.instruction.opcode() != Opcode::kWhile)
+    ASSAY_RETURN_IF_ERROR(Pass(op.instruction, value, interpreter.memory(), op.operands));
+  return value;
+}
+
 absl::Status CapturedRun::PassSample(const Instruction& instruction, Sample sample, Value& value,
                                      MemoryMeter& memory) {
   Array computed = *value.array;
   const Literal seen = ElementsOf(sample.seen, sample.elements);
   const ArrayExpectation expected = Export(computed);
   Show({instruction, 0, expected, &seen, &sample.elements});
-  if (absl::Status status = memory.Check(sample.seen.shape().ByteSize()); !status.ok())
-    return status;
+  ASSAY_RETURN_IF_ERROR(memory.Check(sample.seen.shape().ByteSize()));
   Array read = AsRead(instruction, *value.array, std::move(sample.seen));
   const auto& followed = followed_.at(std::pair(&instruction, int64_t{0}));
   for (int64_t at : OpenOf(*followed.capture, expected, seen))
@@ -247,7 +275,7 @@ void CapturedRun::AddSeen(const Instruction& instruction, const Value& value, in
   for (const Value& element : value.elements) AddSeen(instruction, element, number, arrays);
   if (value.IsTuple()) return;
   const int64_t leaf = number++;
-  if (value.array->origins.empty()) return;
+  if (value.array->facts().origins.empty()) return;
   auto found = followed_.find(std::pair(&instruction, leaf));
   if (found == followed_.end()) return;
   std::optional<Literal> seen = Seen(found->second);

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "reference/interpreter/capture/settled_elements.h"
 #include "reference/interpreter/capture/usual_orders.h"
+#include "reference/interpreter/plan.h"
 #include "reference/values/value.h"
 #include "spec/backend/captures.h"
 #include "spec/ir/module.h"
@@ -24,8 +25,8 @@ ArrayExpectation Export(Array& array);
 
 class CapturedRun {
  public:
-  // What was seen of one device; `captures` outlives the run. Rejected: a capture whose shape does
-  // not fit its instruction.
+  // A run from what was seen of one device; `captures` outlives the run. Rejected: a capture whose
+  // shape does not fit its instruction.
   static absl::StatusOr<CapturedRun> Make(const Module& module, const Captures& captures,
                                           const Profile& profile, int64_t device = 0);
 
@@ -35,16 +36,10 @@ class CapturedRun {
 
   // True if the result of the instruction must exist as a whole.
   bool Watches(const Instruction& instruction) const;
-  // A captured array of which not all elements are to be computed.
-  struct Sample {
-    Literal seen;                   // the whole array
-    std::vector<int64_t> elements;  // rising linear indices; none: what was seen is all
-  };
-  // nullopt: all are. `products`: what the instruction costs as a whole.
-  std::optional<Sample> SampleOf(const Instruction& instruction, int64_t products) const;
-  // Shows the values of the sample, a list, and puts what was seen in their place.
-  absl::Status PassSample(const Instruction& instruction, Sample sample, Value& value,
-                          MemoryMeter& memory);
+  // Evaluates a step that is watched, shows its result and puts what was seen in its place. Of what
+  // costs much only a sample is evaluated.
+  absl::StatusOr<Value> Evaluate(Interpreter& interpreter, const Plan::Step& step,
+                                 const OpContext& op);
   // Shows the result, or a loop's state after a trip, and puts captured arrays in its place.
   // `operands`: of which it was made; none for a loop's state.
   absl::Status Pass(const Instruction& instruction, Value& value, MemoryMeter& memory,
@@ -58,6 +53,18 @@ class CapturedRun {
   int& aside() { return aside_; }
 
  private:
+  // A captured array of which not all elements are to be computed.
+  struct Sample {
+    Literal seen;                   // the whole array
+    std::vector<int64_t> elements;  // rising linear indices; none: what was seen is all
+  };
+  // nullopt: all are. `products`: what the instruction costs as a whole.
+  std::optional<Sample> SampleOf(const Instruction& instruction, int64_t products) const;
+  absl::StatusOr<Value> EvaluateSample(Interpreter& interpreter, const Plan::Step& step,
+                                       const OpContext& op, Sample sample);
+  // Shows the values of the sample, a list, and puts what was seen in their place.
+  absl::Status PassSample(const Instruction& instruction, Sample sample, Value& value,
+                          MemoryMeter& memory);
   struct Followed {
     const Capture* capture;
     Shape shape;                 // of one trip's array

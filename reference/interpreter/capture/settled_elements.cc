@@ -21,7 +21,7 @@ using Places = absl::flat_hash_map<const Property*, std::vector<Place>>;
 Places PlacesOf(absl::Span<const SeenArray> arrays) {
   Places places;
   for (const SeenArray& array : arrays) {
-    for (const auto& [element, origin] : array.computed->origins) {
+    for (const auto& [element, origin] : array.computed->facts().origins) {
       if (origin.piece != Origin::kWhole || IsJoint(*origin.property)) continue;
       places[origin.property.get()].push_back({&array, element, origin.part, origin.index});
     }
@@ -36,7 +36,8 @@ bool IsFinite(const Literal& array) {
   return true;
 }
 
-// Whether what was seen has the property. Keeps the places of those parts alone that are all there.
+// Tells if the seen values have the property. Keeps the places of those parts alone that are all
+// there.
 Settled Ask(const Property& property, std::vector<Place>& places) {
   std::vector<Literal> parts;
   std::vector<std::vector<bool>> filled;

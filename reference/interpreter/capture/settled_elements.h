@@ -17,7 +17,7 @@ struct SeenArray {
   Literal seen;
 };
 
-// What was seen has the property of the element; it has not; or nobody knows: parts of it were not
+// The seen value has the property of the element; it has not; or nobody knows: parts of it were not
 // seen, or hold infinities and NaN, of which no property says anything.
 enum class Settled : uint8_t { kOpen, kRight, kWrong };
 

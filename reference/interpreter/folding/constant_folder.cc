@@ -6,7 +6,7 @@
 namespace assay::reference {
 namespace {
 
-// What compilers fold is small; the constants of a program are evaluated once more when it runs.
+// Compilers fold small values; the constants of a program are evaluated once more when it runs.
 constexpr Limits kFoldingLimits{
     .seconds = 60, .memory_bytes = int64_t{1} << 30, .steps = int64_t{1} << 26};
 
@@ -16,10 +16,10 @@ ConstantFolder::ConstantFolder() : budget_(kFoldingLimits), interpreter_(budget_
 
 std::optional<Value> ConstantFolder::Evaluate(const Instruction& instruction, const Shape& shape,
                                               absl::Span<const Value* const> operands) {
-  const OpEvaluation* row = FindEvaluation(instruction.opcode());
-  if (row == nullptr || TouchesDynamic(instruction)) return std::nullopt;
+  const Evaluation how = EvaluationOf(instruction);
+  if (how.general == nullptr || TouchesDynamic(instruction)) return std::nullopt;
   absl::StatusOr<Value> value = interpreter_.Apply(
-      *row, OpContext{instruction, shape, operands, ClauseSet(), interpreter_.analysis()});
+      how, OpContext{instruction, shape, operands, ClauseSet(), interpreter_.analysis()});
   if (!value.ok()) return std::nullopt;
   return *std::move(value);
 }

@@ -1,5 +1,5 @@
-// Evaluates ops of constants for the forms that a profile licenses (values/licenses/constants.h),
-// plainly and within a small budget of its own.
+// Evaluates ops of constants for the forms that a profile licenses
+// (reference/licenses/constants.h), plainly and within a small budget of its own.
 #pragma once
 
 #include <optional>

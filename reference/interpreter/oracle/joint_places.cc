@@ -11,11 +11,11 @@ void JointPlaces::Add(int64_t device, absl::Span<const Array> outputs) {
   absl::flat_hash_set<std::pair<const Property*, int64_t>> seen;  // an element counts once
   for (size_t leaf = 0; leaf < outputs.size(); ++leaf) {
     std::vector<int64_t> elements;
-    for (const auto& [element, origin] : outputs[leaf].origins)
+    for (const auto& [element, origin] : outputs[leaf].facts().origins)
       if (IsJoint(*origin.property)) elements.push_back(element);
     std::sort(elements.begin(), elements.end());
     for (int64_t element : elements) {
-      const Origin& origin = outputs[leaf].origins.at(element);
+      const Origin& origin = outputs[leaf].facts().origins.at(element);
       if (!seen.insert({origin.property.get(), origin.index}).second) continue;
       const auto [at, is_new] = index_.try_emplace(origin.property.get(), joints_.size());
       if (is_new) joints_.push_back({std::static_pointer_cast<const Joint>(origin.property), {}});

@@ -109,7 +109,7 @@ class FoundProperties {
  public:
   FoundProperties(const std::vector<Array>& arrays, const Expectation& expectation) {
     for (size_t leaf = 0; leaf < arrays.size(); ++leaf) {
-      const auto& origins = arrays[leaf].origins;
+      const auto& origins = arrays[leaf].facts().origins;
       if (origins.empty()) continue;
       for (int64_t i = 0; i < expectation.leaves[leaf].plain.element_count(); ++i) {
         const auto origin = origins.find(i);
@@ -390,14 +390,14 @@ namespace reference {
 ArrayExpectation Export(Array& array) {
   ArrayExpectation leaf;
   leaf.plain = std::move(array.literal);
-  leaf.choices = std::move(array.choices);
-  leaf.nan_bits = array.nan_bits;
+  leaf.choices = std::move(array.facts().choices);
+  leaf.nan_bits = array.facts().nan_bits;
   const bool all_forced =
-      std::all_of(array.bounds.begin(), array.bounds.end(),
+      std::all_of(array.facts().bounds.begin(), array.facts().bounds.end(),
                   [](const ElementBound& bound) { return (bound.flags & kForced) != 0; });
   if (all_forced) return leaf;
-  leaf.significand = array.significand;
-  leaf.bounds = std::move(array.bounds);
+  leaf.significand = array.facts().significand;
+  leaf.bounds = std::move(array.facts().bounds);
   const bool is_f32 = leaf.plain.element_type() == ElementType::kF32;
   const float* values = is_f32 ? leaf.plain.data<float>().data() : nullptr;
   for (size_t i = 0; i < leaf.bounds.size(); ++i) {

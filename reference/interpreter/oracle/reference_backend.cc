@@ -81,7 +81,7 @@ class ReferenceExecutable : public Executable {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  // The same for the same program on the same numbers, so that a run gives what the last one gave.
+  // Equal for the same program on the same numbers, so that a run gives what the last one gave.
   uint64_t SeedOf(const std::vector<const Literal*>& arguments) const {
     uint64_t seed = *choices_ * 0x9E3779B97F4A7C15u + instructions_;
     for (const Literal* argument : arguments)

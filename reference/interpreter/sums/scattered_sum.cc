@@ -1,9 +1,10 @@
 // Evaluates additions to the results of scatters in the form that adds first.
-#include "reference/interpreter/scattered_sum.h"
+#include "reference/interpreter/sums/scattered_sum.h"
 
 #include <algorithm>
 #include <memory>
 
+#include "absl/algorithm/container.h"
 #include "reference/bounds/elements.h"
 #include "spec/base/status_macros.h"
 
@@ -14,11 +15,11 @@ namespace {
 // stay in memory meanwhile, which a loop would add to on every trip.
 constexpr int kMostScatters = 4;
 
-bool IsMove(const Instruction& instruction) {
+bool IsMoveOfAll(const Instruction& instruction) {
   return instruction.opcode() == Opcode::kReshape || instruction.opcode() == Opcode::kCopy;
 }
 
-// The same elements in the same order.
+// Gives the same elements in the same order.
 Value InShape(const Value& value, const Shape& shape, MemoryMeter& memory) {
   if (value.array->literal.shape().dimensions() == shape.dimensions()) return value;
   Array moved = *value.array;
@@ -35,39 +36,14 @@ bool IsPositiveZero(const Array& array) {
          std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
 }
 
-// The scatter of operand `which` of an addition when it starts from a sum.
-absl::StatusOr<Value> PulledInto(Interpreter& interpreter, const OpContext& op, int64_t which) {
-  const ScatteredSum& sum = *op.operands[which]->scattered;
-  MemoryMeter& memory = interpreter.memory();
-  const Shape& shape = sum.scatter->shape();
-  Value start = InShape(*op.operands[1 - which], shape, memory);
-  if (!IsPositiveZero(*sum.operand.array)) {
-    const Value* addends[2] = {&start, &start};
-    addends[which] = &sum.operand;
-    const OpContext addition{op.instruction, shape, addends, op.clauses, op.analysis, op.licensed};
-    ASSAY_ASSIGN_OR_RETURN(Value added, interpreter.Apply(*FindEvaluation(Opcode::kAdd), addition));
-    if (AddsToScatteredSum(addition))
-      ASSAY_RETURN_IF_ERROR(HullWithPulledAddition(interpreter, addition, added));
-    start = std::move(added);
-  }
-  const Value* operands[] = {&start, &sum.indices, &sum.updates};
-  ASSAY_ASSIGN_OR_RETURN(
-      const Value scattered,
-      interpreter.Apply(*FindEvaluation(Opcode::kScatter),
-                        {*sum.scatter, shape, operands, interpreter.clauses(), op.analysis}));
-  return InShape(scattered, op.shape, memory);
-}
-
-}  // namespace
-
 bool MakesScatteredSum(const OpContext& op) {
   if (!op.clauses.Has(ClauseId::kScatterStarts)) return false;
-  if (IsMove(op.instruction)) return op.operands[0]->scattered != nullptr;
+  if (IsMoveOfAll(op.instruction)) return op.operands[0]->scattered != nullptr;
   return op.licensed.may_start_from_sum;
 }
 
 void NoteScatteredSum(const OpContext& op, Value& value) {
-  if (IsMove(op.instruction)) {
+  if (IsMoveOfAll(op.instruction)) {
     value.scattered = op.operands[0]->scattered;
     return;
   }
@@ -83,13 +59,29 @@ void NoteScatteredSum(const OpContext& op, Value& value) {
   value.scattered = std::make_shared<const ScatteredSum>(std::move(sum));
 }
 
-bool AddsToScatteredSum(const OpContext& op) {
-  return op.instruction.opcode() == Opcode::kAdd &&
-         std::any_of(op.operands.begin(), op.operands.end(),
-                     [](const Value* operand) { return operand->scattered != nullptr; });
+// The scatter of operand `which` of an addition when it starts from a sum.
+absl::StatusOr<Value> PulledInto(Interpreter& interpreter, const Evaluation& add,
+                                 const OpContext& op, int64_t which) {
+  const ScatteredSum& sum = *op.operands[which]->scattered;
+  MemoryMeter& memory = interpreter.memory();
+  const Shape& shape = sum.scatter->shape();
+  Value start = InShape(*op.operands[1 - which], shape, memory);
+  if (!IsPositiveZero(*sum.operand.array)) {
+    const Value* addends[2] = {&start, &start};
+    addends[which] = &sum.operand;
+    ASSAY_ASSIGN_OR_RETURN(start, ApplyToScatteredSum(interpreter, add, op.On(shape, addends)));
+  }
+  const Value* operands[] = {&start, &sum.indices, &sum.updates};
+  ASSAY_ASSIGN_OR_RETURN(
+      const Value scattered,
+      interpreter.Apply(EvaluationOf(*sum.scatter),
+                        {*sum.scatter, shape, operands, interpreter.clauses(), op.analysis}));
+  return InShape(scattered, op.shape, memory);
 }
 
-absl::Status HullWithPulledAddition(Interpreter& interpreter, const OpContext& op, Value& value) {
+// Lets the elements of a sum also be what it gives when it is pulled into a scatter.
+absl::Status HullWithPulledAddition(Interpreter& interpreter, const Evaluation& add,
+                                    const OpContext& op, Value& value) {
   // The errors of this form are not those of the one that the text has.
   Analysis analysis = op.analysis;
   analysis.errors = nullptr;
@@ -98,12 +90,31 @@ absl::Status HullWithPulledAddition(Interpreter& interpreter, const OpContext& o
   Array result = *value.array;
   for (int64_t which : {0, 1}) {
     if (op.operands[which]->scattered == nullptr) continue;
-    ASSAY_ASSIGN_OR_RETURN(const Value pulled, PulledInto(interpreter, unfollowed, which));
+    ASSAY_ASSIGN_OR_RETURN(const Value pulled, PulledInto(interpreter, add, unfollowed, which));
     HullArrays(*pulled.array, result);
-    result.significand = std::min(result.significand, pulled.array->significand);
+    result.facts().significand =
+        std::min(result.facts().significand, pulled.array->facts().significand);
   }
   value = MakeValue(std::move(result), interpreter.memory());
   return absl::OkStatus();
+}
+
+}  // namespace
+
+bool MayMeetScatteredSum(const Instruction& instruction) {
+  const Opcode opcode = instruction.opcode();
+  return opcode == Opcode::kAdd || opcode == Opcode::kScatter || IsMoveOfAll(instruction);
+}
+
+absl::StatusOr<Value> ApplyToScatteredSum(Interpreter& interpreter, const Evaluation& how,
+                                          const OpContext& op) {
+  ASSAY_ASSIGN_OR_RETURN(Value value, interpreter.Apply(how, op));
+  if (MakesScatteredSum(op)) NoteScatteredSum(op, value);
+  const bool has_sum = absl::c_any_of(
+      op.operands, [](const Value* operand) { return operand->scattered != nullptr; });
+  if (op.instruction.opcode() == Opcode::kAdd && has_sum)
+    ASSAY_RETURN_IF_ERROR(HullWithPulledAddition(interpreter, how, op, value));
+  return value;
 }
 
 }  // namespace assay::reference

@@ -1,4 +1,4 @@
-// What is added to the sums of a scatter may be added to what the scatter starts from
+// A number that is added to the sums of a scatter may be added to what the scatter starts from
 // (ClauseId::kScatterStarts): then every update is rounded at the magnitude of what was there
 // before. How many updates reach an element is known where the scatter runs, so that form is
 // evaluated beside the one of the text.
@@ -16,14 +16,12 @@ struct ScatteredSum {
   int depth = 1;  // scatters that were started from one another
 };
 
-// True if `op` makes a sum that an addition may be pulled into, or passes one on.
-bool MakesScatteredSum(const OpContext& op);
-// Notes that sum in the value of such an op.
-void NoteScatteredSum(const OpContext& op, Value& value);
-
-// True if `op` is an addition that may be pulled into a scatter.
-bool AddsToScatteredSum(const OpContext& op);
-// Lets the elements of the value of such an op also be what that form gives.
-absl::Status HullWithPulledAddition(Interpreter& interpreter, const OpContext& op, Value& value);
+// True of additions, scatters that add and moves: a sum that an addition may be pulled into may be
+// among their results or operands.
+bool MayMeetScatteredSum(const Instruction& instruction);
+// Applies such an op: notes the sum that it makes or passes on, and lets the elements of an
+// addition also be what it gives when it is pulled into the scatter.
+absl::StatusOr<Value> ApplyToScatteredSum(Interpreter& interpreter, const Evaluation& how,
+                                          const OpContext& op);
 
 }  // namespace assay::reference

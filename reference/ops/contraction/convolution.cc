@@ -178,7 +178,8 @@ bool MayBeInfiniteOrNan(const Array& array, int64_t i) {
   const int64_t width = BoundsPerElement(array.literal.element_type());
   for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
     if (!std::isfinite(array.literal.GetComponent(slot))) return true;
-    if (!array.bounds.empty() && (array.bounds[slot].flags & kSpecial) != 0) return true;
+    if (!array.facts().bounds.empty() && (array.facts().bounds[slot].flags & kSpecial) != 0)
+      return true;
   }
   return false;
 }
@@ -186,7 +187,8 @@ bool MayBeInfiniteOrNan(const Array& array, int64_t i) {
 bool IsSurelyNan(const Array& array, int64_t i) {
   if (!IsFloat(array.literal.element_type()) || !std::isnan(array.literal.GetComponent(i)))
     return false;
-  const uint32_t flags = array.bounds.empty() ? uint32_t{kForced} : array.bounds[i].flags;
+  const uint32_t flags =
+      array.facts().bounds.empty() ? uint32_t{kForced} : array.facts().bounds[i].flags;
   return flags == kForced || flags == (kNotFinite | kMayBeNan);
 }
 

@@ -307,7 +307,7 @@ void AddScalingError(const OpContext& op, ElementType data, const Array& factors
                       (magnitude < 0x1p-126 || std::fabs(factor) < 0x1p-126);
     if (kept_exactly && !tiny) continue;
     const ElementBound old =
-        scaled.bounds.empty() ? ElementBound{product, 0, 0, 0} : scaled.bounds[i];
+        scaled.facts().bounds.empty() ? ElementBound{product, 0, 0, 0} : scaled.facts().bounds[i];
     Range<long double> x{old.centre, old.radius, old.flags & kSpecialFlags};
     if ((old.flags & kForced) != 0) x = {product, 0, 0};
     x.radius += tiny ? magnitude : std::ldexp(magnitude, -kept.mantissa_bits);
@@ -332,7 +332,7 @@ absl::StatusOr<Array> ScaledOperand(const OpContext& op, int64_t k, bool boundin
   sides[0].array = std::make_shared<const Array>(std::move(data));
   sides[1].array = std::make_shared<const Array>(std::move(spread));
   const Value* operands[] = {&sides[0], &sides[1]};
-  const OpContext product{op.instruction, shape, operands, op.clauses, op.analysis};
+  const OpContext product = op.On(shape, operands);
   const OpEvaluation& multiply = *FindEvaluation(Opcode::kMultiply);
   Array scaled{Literal(shape)};
   ASSAY_RETURN_IF_ERROR(multiply.evaluate(product, scaled.literal));
@@ -350,7 +350,7 @@ absl::Status WithScaledOperands(const OpContext& op, bool bounding, F f) {
     sides[k].array = std::make_shared<const Array>(std::move(scaled));
   }
   const Value* operands[] = {&sides[0], &sides[1]};
-  return f(OpContext{op.instruction, op.shape, operands, op.clauses, op.analysis});
+  return f(op.On(op.shape, operands));
 }
 
 absl::Status EvaluateScaledDot(const OpContext& op, Literal& result) {

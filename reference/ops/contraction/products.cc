@@ -170,9 +170,7 @@ class SumsInTypes {
     for (const Value& factor : factors_) operands_.push_back(&factor);
     return absl::OkStatus();
   }
-  OpContext Context() const {
-    return {op_.instruction, shape_, operands_, op_.clauses, op_.analysis, op_.licensed, op_.lanes};
-  }
+  OpContext Context() const { return op_.On(shape_, operands_); }
   // The sums in the type of the context, which stands for the instruction's.
   absl::StatusOr<Array> Result(Array sums) const {
     for (ElementType type : {sum_, result_, op_.type()}) {

@@ -230,7 +230,7 @@ std::vector<bool> PossibleBranches(const OpContext& op, int64_t lane) {
   return possible;
 }
 
-// Those elements of the arrays of `value`, as arrays of one dimension.
+// Takes those elements of the arrays of `value`, as arrays of one dimension.
 Value TakeLanes(const Value& value, absl::Span<const int64_t> lanes, MemoryMeter& memory) {
   if (!value.IsTuple()) return PickElements(*value.array, lanes, memory);
   std::vector<Value> elements;
@@ -248,8 +248,8 @@ Value PutLanes(const Value& whole, absl::Span<const int64_t> lanes, const Value&
     return Value::Tuple(std::move(elements));
   }
   Array put = *whole.array;
-  put.significand = std::min(put.significand, part.array->significand);
-  put.nan_bits = put.nan_bits && part.array->nan_bits;
+  put.facts().significand = std::min(put.facts().significand, part.array->facts().significand);
+  put.facts().nan_bits = put.facts().nan_bits && part.array->facts().nan_bits;
   for (size_t k = 0; k < lanes.size(); ++k)
     CopyElements(*part.array, static_cast<int64_t>(k), put, lanes[k], 1);
   return MakeValue(std::move(put), memory);
@@ -263,7 +263,7 @@ Value NoLanes(const Shape& shape, MemoryMeter& memory) {
     return Value::Tuple(std::move(elements));
   }
   Array none{Literal(shape)};
-  none.nan_bits = true;
+  none.facts().nan_bits = true;
   return MakeValue(std::move(none), memory);
 }
 
@@ -290,8 +290,8 @@ absl::StatusOr<LanesByBranch> OtherBranches(Interpreter& interpreter, const OpCo
   return others;
 }
 
-// Of a conditional within a computation of scalars that is applied to many elements at once: each
-// branch runs on the elements that take it, so that nested ones cost no more than one by one.
+// Applies a conditional within a computation of scalars to many elements at once: each branch runs
+// on the elements that take it, so that nested ones cost no more than one by one.
 absl::StatusOr<Value> ApplyConditionalToLanes(Interpreter& interpreter, const OpContext& op) {
   MemoryMeter& memory = interpreter.memory();
   const Array& index = op.array(0);

@@ -96,8 +96,9 @@ void OpenWhatIsNotFinite(Array& result) {
 }
 
 absl::Status BoundMultiply(const OpContext& context, Array& result) {
-  OpContext op = context;
-  op.licensed = {};  // which is of the product of the numbers, not of those of their parts
+  // The licensed forms are of the product of the numbers, not of those of their parts.
+  const OpContext op{context.instruction, context.shape, context.operands, context.clauses,
+                     context.analysis};
   const Array a = PartOf(op.array(0), Part::kReal), b = PartOf(op.array(0), Part::kImaginary);
   const Array c = PartOf(op.array(1), Part::kReal), d = PartOf(op.array(1), Part::kImaginary);
   const PartArithmetic parts(op, true);
@@ -160,8 +161,8 @@ absl::Status ApplyConvert(const OpContext& op, bool bounding, Array& result) {
   }
   std::memcpy(result.literal.bytes().data(), converted.literal.bytes().data(),
               result.literal.bytes().size());
-  result.bounds = std::move(converted.bounds);
-  result.choices = std::move(converted.choices);
+  result.facts().bounds = std::move(converted.facts().bounds);
+  result.facts().choices = std::move(converted.facts().choices);
   return absl::OkStatus();
 }
 
@@ -172,11 +173,11 @@ absl::Status ApplyPart(const OpContext& op, bool, Array& result) {
     Array part = PartOf(op.array(0), kPart);
     std::memcpy(result.literal.bytes().data(), part.literal.bytes().data(),
                 result.literal.bytes().size());
-    result.bounds = std::move(part.bounds);
+    result.facts().bounds = std::move(part.facts().bounds);
   } else if (kPart == Part::kReal) {
     std::memcpy(result.literal.bytes().data(), op.literal(0).bytes().data(),
                 result.literal.bytes().size());
-    result.bounds = op.array(0).bounds;
+    result.facts().bounds = op.array(0).facts().bounds;
   } else if (const uint64_t zero = EncodeFloat(Format(op.type()), 0); zero != 0) {
     // A type without a zero has NaN for it.
     for (int64_t i = 0; i < op.count(); ++i) result.literal.SetBits(i, zero);
@@ -189,13 +190,13 @@ absl::Status ApplyComplex(const OpContext& op, bool, Array& result) {
   SetPart(real, Part::kReal, result);
   SetPart(imaginary, Part::kImaginary, result);
   // Both parts of one element that is judged by a property make it whole again.
-  for (const auto& [i, part] : real.origins) {
-    const auto other = imaginary.origins.find(i);
-    if (part.piece != Origin::kReal || other == imaginary.origins.end()) continue;
+  for (const auto& [i, part] : real.facts().origins) {
+    const auto other = imaginary.facts().origins.find(i);
+    if (part.piece != Origin::kReal || other == imaginary.facts().origins.end()) continue;
     const Origin& rest = other->second;
     if (rest.piece == Origin::kImaginary && rest.property == part.property &&
         rest.part == part.part && rest.index == part.index)
-      result.origins.insert_or_assign(i, Origin{part.property, part.part, part.index});
+      result.facts().origins.insert_or_assign(i, Origin{part.property, part.part, part.index});
   }
   return absl::OkStatus();
 }

@@ -87,9 +87,9 @@ void FinishComplex(Array& result, int64_t i, std::complex<Wide<T>> value, Wide<T
   Store(result, 2 * i + 1, Range<W>{value.imag(), radius, kZeroSignFree}, 0);
 }
 
-// The same of a function whose parts are made one by one: no part is lost in the error of the
-// other. `extra` are errors beside the contract's. What is too small for a normal number is lost by
-// flushing alone.
+// Does so for a function whose parts are made one by one: no part is lost in the error of the
+// other. `extra` are errors beside the contract's. A part that is too small for a normal number is
+// lost by flushing alone.
 template <typename T>
 void FinishParts(const OpContext& op, Array& result, int64_t i, std::complex<Wide<T>> value,
                  Wide<T> growth, std::complex<Wide<T>> extra) {
@@ -170,12 +170,12 @@ bool FinishSpecial(const OpContext& op, Array& result, int64_t i,
     // That of -1 and a subnormal imaginary part may be, too, where that is flushed.
     const auto imaginary = static_cast<W>(op.literal(0).GetComponent(2 * i + 1));
     const bool is_flushed = operand.imaginary.radius > 0 && imaginary != 0 &&
-                            std::fabs(imaginary) < Tiny<T>() && op.array(0).bounds.empty();
+                            std::fabs(imaginary) < Tiny<T>() && op.array(0).facts().bounds.empty();
     if (is_flushed && operand.real.Single() && operand.real.centre == -1) {
       const auto value = ComplexLog1p::Value(std::complex<W>(-1, imaginary));
       FinishParts<T>(op, result, i, value, W{0}, {});
-      result.bounds[2 * i].flags |= kMayBeNegInf;
-      result.bounds[2 * i + 1].flags |= kMayBeZero;
+      result.facts().bounds[2 * i].flags |= kMayBeNegInf;
+      result.facts().bounds[2 * i + 1].flags |= kMayBeZero;
       return true;
     }
   }
@@ -196,7 +196,7 @@ bool IsBeyondFormula(std::complex<Wide<T>> z) {
   return false;
 }
 
-// What the error of such a result goes by.
+// The sizes by which the error of such a result goes.
 template <typename W>
 struct LossySizes {
   W growth, scale, lossy;

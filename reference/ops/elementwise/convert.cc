@@ -28,7 +28,7 @@ void ConvertByFormat(const Literal& operand, Literal& result) {
   }
 }
 
-// Of a type that takes a byte in memory there are no more than 256 values to convert.
+// Looks values up: a type that takes a byte in memory has no more than 256.
 void ConvertByTable(const Literal& operand, Literal& result) {
   constexpr int64_t kCodes = 256;
   Literal codes(Shape::Array(operand.element_type(), {kCodes}));
@@ -194,7 +194,7 @@ void BoundStochasticFloat(const OpContext& op, int64_t i, const Range<double>& r
 
 void BoundStochasticInteger(const OpContext& op, int64_t i, const Range<double>& range,
                             Array& result) {
-  const bool certain_bits = !op.array(1).choices.contains(i);
+  const bool certain_bits = !op.array(1).facts().choices.contains(i);
   if (range.Single() && certain_bits) return;
   if (range.Undecided()) return SetUndecided(result, i);
   const int width = BitWidth(op.literal(1).element_type());

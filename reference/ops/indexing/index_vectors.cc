@@ -70,15 +70,15 @@ DimVector IndexVectors::StartOf(int64_t g, bool clamp) const {
 DimVector IndexVectors::Start(int64_t g) const { return StartOf(g, true); }
 
 bool IndexVectors::IsCertain(int64_t g) const {
-  if (indices_.choices.empty()) return true;
+  if (indices_.facts().choices.empty()) return true;
   for (size_t k = 0; k < attributes_.start_index_map.size(); ++k)
-    if (indices_.choices.contains(Element(g, k))) return false;
+    if (indices_.facts().choices.contains(Element(g, k))) return false;
   return true;
 }
 
 std::vector<DimVector> IndexVectors::AllStarts(int64_t g) const {
   std::vector<DimVector> all = {Start(g)};
-  if (indices_.choices.empty()) return all;
+  if (indices_.facts().choices.empty()) return all;
   for (size_t k = 0; k < attributes_.start_index_map.size(); ++k) {
     const int64_t d = attributes_.start_index_map[k];
     if (!AddStarts(indices_, Element(g, k), {d, low_[d], high_[d]}, all)) return {};

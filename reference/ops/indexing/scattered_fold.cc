@@ -164,8 +164,9 @@ absl::StatusOr<Value> CombineScattered(Interpreter& interpreter, const Scattered
   std::vector<Array> results;
   for (size_t n = 0; n < fold.operands.size(); ++n) {
     results.push_back(*fold.operands[n]);
-    // What is combined is no move.
-    results[n].nan_bits = overwrite && results[n].nan_bits && fold.updates[n]->nan_bits;
+    // Combining elements does not move them.
+    results[n].facts().nan_bits =
+        overwrite && results[n].facts().nan_bits && fold.updates[n]->facts().nan_bits;
   }
   const int64_t elements = fold.operands[0]->literal.element_count();
   // The operand is updated part by part: the list of updates by element would otherwise take many

@@ -90,7 +90,7 @@ class Selection {
     bool may_replace = false;
     const bool plain_replaces = answers.literal.GetBits(at) == 0;
     for (int64_t choice : window.choices) {
-      const bool is_open = answers.choices.contains(at);
+      const bool is_open = answers.facts().choices.contains(at);
       const bool keeps = answers.literal.GetBits(at) != 0;
       if (is_open || keeps) kept.push_back(choice);
       may_replace = may_replace || is_open || !keeps;

@@ -234,7 +234,7 @@ void TransformAll(const OpContext& op, Literal& result) {
     std::memcpy(result.bytes().data(), parts.bytes().data(), parts.bytes().size());
 }
 
-// What the bound of one array's transform is made of: sums over the parts of its operand.
+// Sums over the parts of its operand, of which the bound of one array's transform is made.
 template <typename T>
 struct OperandSizes {
   using W = Wide<T>;
@@ -305,14 +305,14 @@ class FftBound {
                : transform.kind == FftKind::kIrfft ? 2 / n_  // each value and its mirror image
                                                    : 1 / n_),
         least_(op.clauses.Has(ClauseId::kFlushSubnormals) ? Tiny<T>() : UlpAt<T>(0)) {
-    parts_.bounds.clear();
+    parts_.facts().bounds.clear();
   }
 
   void Run() {
     ForEachTransform<W>(
         transform_, [&](int64_t slot) { return Of(slot).centre; },
         [&](int64_t batch, const auto& values) { BoundOne(batch, values); });
-    result_.bounds = std::move(parts_.bounds);
+    result_.facts().bounds = std::move(parts_.facts().bounds);
   }
 
  private:
@@ -349,7 +349,8 @@ class FftBound {
                     operand.radii_norm * std::sqrt(n_) * scale_ + n_ * least_ * std::sqrt(n_);
     const auto property = NormProperty<W>(op_.type(), std::move(exact), limit);
     for (int64_t i = 0; i < transform_.output_size; ++i)
-      result_.origins.insert_or_assign(batch * transform_.output_size + i, Origin{property, 0, i});
+      result_.facts().origins.insert_or_assign(batch * transform_.output_size + i,
+                                               Origin{property, 0, i});
   }
 
   const OpContext& op_;
@@ -366,7 +367,7 @@ template <typename T>
 void BoundOneValue(const OpContext& op, const Transform& transform, Array& result) {
   const Array operand = PartsOf(op.array(0));
   Array parts = PartsOf(result);
-  parts.bounds.clear();
+  parts.facts().bounds.clear();
   const int64_t read = transform.kind == FftKind::kRfft ? 1 : 2;
   const int64_t given = transform.kind == FftKind::kIrfft ? 1 : 2;
   for (int64_t i = 0; i < transform.batches; ++i) {
@@ -385,7 +386,7 @@ void BoundOneValue(const OpContext& op, const Transform& transform, Array& resul
       }
     }
   }
-  result.bounds = std::move(parts.bounds);
+  result.facts().bounds = std::move(parts.facts().bounds);
 }
 
 template <typename T>
@@ -446,7 +447,7 @@ Array TransformResized(const OpContext& op, F f) {
   const Value operand{std::make_shared<const Array>(Resized(op.array(0), sizes)), {}};
   const Value* operands[] = {&operand};
   const Shape shape = Shape::Array(op.type(), sizes);
-  const OpContext fitting{op.instruction, shape, operands, op.clauses, op.analysis, op.licensed};
+  const OpContext fitting = op.On(shape, operands);
   Array result{Literal(shape)};
   f(fitting, result);
   const absl::Span<const int64_t> back = op.shape.dimensions();

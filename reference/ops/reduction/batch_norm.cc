@@ -44,7 +44,7 @@ struct Estimate {
   // smallest subnormal number beside flushing.
   Estimate& Round(S roundings, S grains) {
     if (step == nullptr) return *this;
-    // What is zero for sure has neither a last digit nor anything to flush.
+    // A certain zero has neither a last digit nor anything to flush.
     if (size() > 0) {
       radius +=
           roundings * step->unit * size() + grains * step->grain + std::min(size(), step->flushed);
@@ -239,8 +239,8 @@ class BatchNorm {
   // The type whose precision the computation has: f32 for elements that are narrower.
   using Computed = std::conditional_t<kIsNarrow<T>, float, T>;
 
-  // Where a number that goes into the results of all elements of a feature is NaN, so are these,
-  // and nothing is left to compute, which is slow on NaN. True if one of `parts` is NaN.
+  // A NaN that goes into the results of all elements of a feature makes them NaN, and leaves
+  // nothing to compute, which is slow on NaN. True if one of `parts` is NaN.
   bool FinishAllAsNan(std::initializer_list<Estimate> parts, int64_t f) {
     const auto nan = std::find_if(parts.begin(), parts.end(),
                                   [](const Estimate& part) { return std::isnan(part.centre); });
@@ -258,7 +258,7 @@ class BatchNorm {
         bounding_ ? Seen<T>(op_.clauses, array, i) : Point<T>(array.literal.data<T>()[i]);
     const uint32_t flags = x.flags & kSpecialFlags & ~uint32_t{kZeroSignFree};
     const W size = std::fabs(x.centre) + x.radius;
-    const W noted = array.bounds.empty() ? 0 : array.bounds[i].magnitude();
+    const W noted = array.facts().bounds.empty() ? 0 : array.facts().bounds[i].magnitude();
     if (flags == 0) return {x.centre, x.radius, size, 0, &step_, std::max(size, noted)};
     nan_ = nan_ || flags == (kNotFinite | kMayBeNan);
     unknown_ = unknown_ || flags != (kNotFinite | kMayBeNan);
@@ -305,7 +305,7 @@ class BatchNorm {
     return variance;
   }
 
-  // What a number of this size may lose by rounding or flushing near zero.
+  // The most that a number of this size may lose by rounding or flushing near zero.
   W LostNearZero(W size) const {
     return size > 0 ? step_.grain + std::min(size, step_.flushed) : 0;
   }
@@ -328,7 +328,7 @@ class BatchNorm {
     return result;
   }
 
-  // What a factor may become smaller by when it is multiplied early by the constant that scaled the
+  // A factor may become smaller by this when it is multiplied early by the constant that scaled the
   // operand; 0 where there is none.
   W EarlyScale() const {
     const W constant = static_cast<W>(op_.licensed.first_scale);
@@ -387,7 +387,7 @@ class BatchNorm {
       const Range<W> range = Rounded<T>(Range<W>{centre, radius, 0}, 0);
       const bool flush = op_.clauses.Has(ClauseId::kFlushSubnormals) && TouchesSubnormals<T>(range);
       Store(array, i, range, flush ? uint32_t{kMayFlush} : 0);
-      array.bounds[i].set_magnitude(static_cast<double>(x.made_of), has_known_terms_);
+      array.facts().bounds[i].set_magnitude(static_cast<double>(x.made_of), has_known_terms_);
     }
     return x;
   }
@@ -439,9 +439,7 @@ absl::StatusOr<std::vector<Array>> NormaliseNarrow(const OpContext& op, bool bou
   if (op.shape.IsTuple())
     for (const Shape& leaf : op.shape.elements()) leaves.push_back(widened(leaf));
   const Shape shape = op.shape.IsTuple() ? Shape::Tuple(std::move(leaves)) : widened(op.shape);
-  std::vector<Array> results =
-      Normalise(OpContext{op.instruction, shape, operands, op.clauses, op.analysis, op.licensed},
-                bounding, epsilon);
+  std::vector<Array> results = Normalise(op.On(shape, operands), bounding, epsilon);
   for (Array& result : results) {
     ASSAY_ASSIGN_OR_RETURN(Array narrow, ConvertArray(op, result, type, bounding));
     TakeMagnitudes(result, narrow);

@@ -39,7 +39,7 @@ absl::StatusOr<Value> CombineMembers(Interpreter& interpreter, const OpContext& 
     CopyElements(*members[k + 1]->array, 0, stacked, k * count, count);
   const Value rest = MakeValue(std::move(stacked), interpreter.memory());
   const Value* operands[] = {&rest, members[0]};
-  const OpContext combined{op.instruction, shape, operands, op.clauses, op.analysis};
+  const OpContext combined = op.On(shape, operands);
   const Array* inputs[] = {&*rest.array};
   const Array* inits[] = {&*members[0]->array};
   ASSAY_ASSIGN_OR_RETURN(std::vector<Array> results,

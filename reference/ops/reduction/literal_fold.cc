@@ -167,8 +167,8 @@ std::vector<Column> BySize(const std::vector<Column>& inputs, bool falling, Memo
 // Reads slot `slot` as an interval, which may be one number. False if it may be something else.
 bool IntervalOf(const Array& array, int64_t slot, ElementBound& interval) {
   constexpr uint32_t kIntervals = kZeroSigns | kMayFlush | kZeroSignFree;
-  if (!array.bounds.empty() && (array.bounds[slot].flags & kForced) == 0) {
-    interval = array.bounds[slot];
+  if (!array.facts().bounds.empty() && (array.facts().bounds[slot].flags & kForced) == 0) {
+    interval = array.facts().bounds[slot];
     return (interval.flags & ~kIntervals) == 0;
   }
   interval = {array.literal.GetComponent(slot), 0, 0, 0};
@@ -191,7 +191,7 @@ bool AgreeOnSlot(Array& merged, const Array& other, int64_t slot, int64_t steps)
   const uint32_t zero_signs = a.flags & b.flags & kZeroSigns;
   a.flags = ((a.flags | b.flags) & ~kZeroSigns) | zero_signs;
   MakeBounds(merged);
-  merged.bounds[slot] = a;
+  merged.facts().bounds[slot] = a;
   return true;
 }
 
@@ -209,11 +209,11 @@ bool AgreeOnElement(Array& merged, const Array& other, int64_t i, int64_t steps)
   const int64_t width = BoundsPerElement(merged.literal.element_type());
   if (width == 0) return false;
   if (AreForcedAlike(merged, other, i)) {
-    // What consumers may see of it in a wider type is more than one number.
+    // Consumers may see more than one number of it in a wider type.
     HullWith(other, i, merged, i);
     return true;
   }
-  if (!merged.choices.empty()) merged.choices.erase(i);
+  if (!merged.facts().choices.empty()) merged.facts().choices.erase(i);
   bool agree = true;
   for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
     agree = agree && AgreeOnSlot(merged, other, slot, steps);
@@ -228,7 +228,7 @@ Column Agreed(const Column& first, absl::Span<const Column> others, int64_t step
   Column agreed;
   for (size_t n = 0; n < first.size(); ++n) {
     Array merged = *first[n].array;
-    if (!others.empty()) merged.origins.clear();  // another order may take another element
+    if (!others.empty()) merged.facts().origins.clear();  // another order may take another element
     const int64_t width = BoundsPerElement(merged.literal.element_type());
     for (int64_t i = 0; i < merged.literal.element_count(); ++i) {
       const bool agree = std::all_of(others.begin(), others.end(), [&](const Column& other) {
@@ -238,7 +238,7 @@ Column Agreed(const Column& first, absl::Span<const Column> others, int64_t step
         SetUndecided(merged, i);
       } else if (!SameBound(merged, *first[n].array, i)) {
         for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
-          merged.bounds[slot].radius *= 2;
+          merged.facts().bounds[slot].radius *= 2;
       }
     }
     agreed.push_back(MakeValue(std::move(merged), memory));
@@ -282,7 +282,7 @@ void WidenSums(const Column& init, const std::vector<Column>& inputs, Column& fo
     for (double term : terms) magnitudes += std::fabs(term);
     sum.radius = std::max(sum.radius, static_cast<double>(inputs.size()) * unit * magnitudes);
     MakeBounds(sums);
-    sums.bounds[i] = sum;
+    sums.facts().bounds[i] = sum;
   }
   folded[0] = MakeValue(std::move(sums), memory);
 }
@@ -391,11 +391,12 @@ class LiteralFold {
   // the combiner noted larger ones.
   static void NoteSizes(absl::Span<const double> sizes, absl::Span<const int64_t> chunk,
                         Array& result) {
-    if (result.bounds.empty() || sizes.empty()) return;
+    if (result.facts().bounds.empty() || sizes.empty()) return;
     const int64_t parts = BoundsPerElement(result.literal.element_type());
     for (size_t c = 0; c < chunk.size(); ++c) {
       for (int64_t k = chunk[c] * parts; k < (chunk[c] + 1) * parts; ++k)
-        result.bounds[k].set_magnitude(std::max(result.bounds[k].magnitude(), sizes[c]));
+        result.facts().bounds[k].set_magnitude(
+            std::max(result.facts().bounds[k].magnitude(), sizes[c]));
     }
   }
 

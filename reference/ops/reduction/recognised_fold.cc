@@ -87,7 +87,7 @@ class RealFold {
   W wide_;
 };
 
-// The same of integers and predicates.
+// Does so for integers and predicates.
 template <typename Op, typename T>
 class ExactFold {
  public:
@@ -197,7 +197,8 @@ class StepsOfFold {
 
   // One more term, element i.
   void Take(const Array& array, int64_t i) {
-    const bool forced = array.bounds.empty() || (array.bounds[i].flags & kForced) != 0;
+    const bool forced =
+        array.facts().bounds.empty() || (array.facts().bounds[i].flags & kForced) != 0;
     const double x = std::fabs(array.literal.GetComponent(i));
     known_ = known_ && forced && std::isfinite(x);
     if (!known_ || x == 0) return;
@@ -293,7 +294,7 @@ void MultiplyComplex(const OpContext& op, bool bounding, const RecognisedFold& f
     }
     known = true;
     D product = read(inits, terms.InitOf(o));
-    // What is multiplied by zero is zero, however small it was.
+    // A product with zero is zero, however small the other factor was.
     bool is_zero = product.IsZero();
     W least = std::min<W>(1, product.Modulus()), most = std::max<W>(1, product.Modulus());
     for (int64_t at : list) {

@@ -188,7 +188,7 @@ void Scan::NoteRunningSizes(std::vector<Array>& results) const {
     Array &stacked = results[k], &last = results[carries + k];
     const Lines lines(stacked.literal.shape(), d);
     const int64_t parts = BoundsPerElement(stacked.literal.element_type());
-    if (stacked.bounds.empty() || parts == 0) continue;
+    if (stacked.facts().bounds.empty() || parts == 0) continue;
     for (int64_t line = 0; line < lines.count; ++line) {
       double largest = 0;
       auto note = [&](const Array& array, int64_t i) {
@@ -198,8 +198,10 @@ void Scan::NoteRunningSizes(std::vector<Array>& results) const {
         }
       };
       auto set = [&](Array& array, int64_t i) {
-        for (int64_t slot = i * parts; !array.bounds.empty() && slot < (i + 1) * parts; ++slot)
-          array.bounds[slot].set_magnitude(std::max(array.bounds[slot].magnitude(), largest));
+        for (int64_t slot = i * parts; !array.facts().bounds.empty() && slot < (i + 1) * parts;
+             ++slot)
+          array.facts().bounds[slot].set_magnitude(
+              std::max(array.facts().bounds[slot].magnitude(), largest));
       };
       note(op.array(inputs + k), line);
       for (int64_t step = 0; step < length; ++step) {
@@ -267,7 +269,7 @@ Association Scan::AssociationOf() const {
 absl::Status Scan::BoundAsFold(std::vector<Array>& results) const {
   const PrefixTerms terms(Lines(op.literal(0).shape(), d), reverse);
   ASSAY_RETURN_IF_ERROR(interpreter.budget().Take(terms.results()));
-  results[0].bounds.clear();
+  results[0].facts().bounds.clear();
   BoundRecognisedFold(op, {*RunningOp(), op.array(0), op.array(1), terms, {.stepwise = true}},
                       results[0]);
   const Value last = StepOf(results[0], d, Position(length - 1), interpreter.memory());

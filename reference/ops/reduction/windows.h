@@ -39,7 +39,8 @@ class WindowTerms : public FoldTerms {
   int64_t CountCovered(size_t d, int64_t place) const;
   // Elements of the base along dimension d that the window at `place` covers, times the stride.
   void Covered(int64_t d, int64_t place, IndexMap& elements) const;
-  // Those that window `o` covers; along the dimension `instead` only `element`, if it is not -1.
+  // Lists those that window `o` covers; along the dimension `instead` only `element`, if it is not
+  // -1.
   void ListWith(int64_t o, int64_t instead, int64_t element, IndexMap& terms) const;
 
   DimVector sizes_, strides_, places_;
@@ -48,8 +49,8 @@ class WindowTerms : public FoldTerms {
   Running running_ = Running::kNot;
   int64_t running_dim_ = -1;
   Lines lines_;  // of the places along the running dimension
-  // Of ListWith, kept so that not every window allocates anew. Each evaluation has windows of its
-  // own, in one thread.
+  // Lists of ListWith, kept so that not every window allocates anew. Each evaluation has windows of
+  // its own, in one thread.
   mutable IndexMap covered_, product_;
 };
 

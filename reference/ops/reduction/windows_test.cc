@@ -81,7 +81,7 @@ TEST(WindowTerms, GoOnFromTheirNeighbours) {
   EXPECT_GT(continued, 10000);
 }
 
-// What a position of a window covers, by trying all elements.
+// Finds the elements that a position of a window covers, by trying all.
 TEST(WindowTerms, CoverWhatIsNeitherPaddingNorHole) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 20000; ++round) {

@@ -31,7 +31,7 @@ bool HaveSameBits(const Literal& literal, int64_t a, int64_t b) {
 void BoundAsOneOf(const Array& source, absl::Span<const int64_t> from, Array& result, int64_t to) {
   if (!source.Certain() || !result.Certain()) MoveBound(source, from[0], result, to);
   for (size_t k = 1; k < from.size(); ++k) {
-    // What is the same number, and certain, adds nothing.
+    // A certain element that is the same number adds nothing.
     const bool is_same = source.Certain() && HaveSameBits(source.literal, from[0], from[k]);
     if (!is_same) HullWith(source, from[k], result, to);
   }

@@ -29,7 +29,7 @@ struct Precedence {
   bool plain = false, certain = true;
 };
 
-// Whether `is_so` holds of an instruction of the computation or of those that it calls.
+// True if `is_so` holds of an instruction of the computation or of those that it calls.
 template <typename Predicate>
 bool AnyInside(const Computation& computation, Predicate is_so) {
   for (const Instruction* instruction : computation) {
@@ -56,8 +56,8 @@ bool DrawsNumbers(const Computation& computation) {
 bool MayBeNan(const Array& array, int64_t i) {
   if (!IsFloat(array.literal.element_type())) return false;
   if (IsNanCode(Format(array.literal.element_type()), array.literal.GetBits(i))) return true;
-  return !array.bounds.empty() && (array.bounds[i].flags & kForced) == 0 &&
-         (array.bounds[i].flags & (kMayBeNan | kUndecided)) != 0;
+  return !array.facts().bounds.empty() && (array.facts().bounds[i].flags & kForced) == 0 &&
+         (array.facts().bounds[i].flags & (kMayBeNan | kUndecided)) != 0;
 }
 
 // Sorts the lines of the operands, some of them at a time. For each line at work `order_` lists its
@@ -157,7 +157,7 @@ class Sorter {
                            ApplyToElements(interpreter_, comparator_, arguments, {count}));
     const Array& answer = *outcome[0].array;
     for (int64_t i = 0; i < count; ++i)
-      answers.push_back({answer.literal.GetBits(i) != 0, !answer.choices.contains(i)});
+      answers.push_back({answer.literal.GetBits(i) != 0, !answer.facts().choices.contains(i)});
     return absl::OkStatus();
   }
 
@@ -196,7 +196,7 @@ class Sorter {
     return answers;
   }
 
-  // Whether the answers go by at most kFewBits of an element, without bounds.
+  // True if the answers go by at most kFewBits of an element, without bounds.
   bool ReadsFewBits() const {
     if (DrawsNumbers(comparator_)) return false;
     int64_t bits = 0;

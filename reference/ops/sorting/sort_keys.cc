@@ -104,7 +104,8 @@ class KeyMaker {
       Widen(i, plain, key);
     } else {
       key.plain = key.low = key.high = OrderedKey(plain);
-      if (!array_.choices.empty() && array_.choices.contains(i)) WidenByCodes(i, key);
+      if (!array_.facts().choices.empty() && array_.facts().choices.contains(i))
+        WidenByCodes(i, key);
     }
     if (order_.descending) {
       key.plain = ~key.plain;
@@ -149,7 +150,7 @@ class KeyMaker {
   void Widen(int64_t i, T plain, SortKey& key) const {
     const double value = assay::reference::Widen<double>(plain);
     const ElementBound bound =
-        array_.bounds.empty() ? ElementBound{0, 0, 0, kForced} : array_.bounds[i];
+        array_.facts().bounds.empty() ? ElementBound{0, 0, 0, kForced} : array_.facts().bounds[i];
     if ((bound.flags & kForced) != 0) {
       if (std::isnan(value)) WidenNan(key, moved_only_);
     } else if ((bound.flags & kUndecided) != 0) {
