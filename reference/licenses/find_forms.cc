@@ -1,5 +1,5 @@
-// The search for operands that license another form of an instruction: quotients of quotients,
-// chains of constants, exponentials, roots.
+// The search for operands that license another form of an instruction: the rules, and what is no
+// rule because numbers count: quotients of quotients, chains of constants, joined exponentials.
 #include "reference/licenses/find_forms.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "reference/licenses/producers.h"
+#include "reference/licenses/rules.h"
 #include "spec/ir/reading/combiner.h"
 #include "spec/ops/op_table.h"
 
@@ -201,25 +202,10 @@ LicensedForms LicensedFormsOf(const Instruction& instruction, Constants& constan
     FindChains(instruction, producers, found);
     return found;
   }
-  if (opcode == Opcode::kLog) {
-    found.is_log_of_root = producers.IsA(*instruction.operand(0), Opcode::kSqrt);
-    return found;
-  }
-  if (opcode == Opcode::kPower)
-    found.raises_exponential = producers.IsA(*instruction.operand(0), Opcode::kExponential);
-  if (opcode == Opcode::kDivide) {
-    for (Opcode function : {Opcode::kExponential, Opcode::kPower})
-      if (producers.IsA(*instruction.operand(1), function)) found.inverted = function;
-  }
+  NoteFormsByRules(instruction, {constants, &producers}, OperandOf, found);
   if (IsScaling(instruction)) {
     found.joins_exponentials = IsExponential(OperandOf(instruction, 0), producers) &&
                                IsExponential(OperandOf(instruction, 1), producers);
-  }
-  if (opcode == Opcode::kMultiply) {
-    const Instruction* root = producers.Find(OperandOf(instruction, 0), Opcode::kSqrt);
-    const Instruction* other = producers.Find(OperandOf(instruction, 1), Opcode::kSqrt);
-    found.squares_root =
-        root != nullptr && other != nullptr && root->operand(0) == other->operand(0);
   }
   FindChains(instruction, producers, found);
   return found;

@@ -7,147 +7,12 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "reference/licenses/rules.h"
 #include "spec/ops/op_table.h"
 #include "spec/types/float_format.h"
 
 namespace assay::reference {
 namespace {
-
-// True if the op moves no element and adds none, so that compilers take its operand instead.
-bool ChangesNothing(const Instruction& value) {
-  const Shape& shape = value.shape();
-  if (shape.dimensions() != value.operand(0)->shape().dimensions()) return false;
-  switch (value.opcode()) {
-    case Opcode::kPad: {
-      const absl::Span<const PaddingDim> padding = value.attributes().Padding(Attr::kPadding);
-      return std::all_of(padding.begin(), padding.end(), [](const PaddingDim& dim) {
-        return dim.low == 0 && dim.high == 0 && dim.interior == 0;
-      });
-    }
-    default:
-      return true;  // a slice or a concatenate of the same size
-  }
-}
-
-// True of a conversion to a type that holds all numbers of the operand's: compilers that keep
-// intermediates in excess precision make the wider ones at once.
-bool KeepsNumbers(const Instruction& convert) {
-  const ElementType from = convert.operand(0)->shape().element_type();
-  const ElementType to = convert.shape().element_type();
-  if (from == to) return true;
-  if (!IsFloat(from) || !IsFloat(to)) return false;
-  const FloatFormat &narrow = Format(from), &wide = Format(to);
-  return wide.precision() >= narrow.precision() && wide.MaxFinite() >= narrow.MaxFinite() &&
-         wide.MinSubnormal() <= narrow.MinSubnormal();
-}
-
-// Which operand a select gives back everywhere, because its predicate is one constant; null if that
-// is not known.
-const Instruction* ChosenOperand(const Instruction& select) {
-  if (select.operand(1) == select.operand(2)) return select.operand(1);
-  const Instruction* at = select.operand(0);
-  while (at->opcode() == Opcode::kBroadcast || at->opcode() == Opcode::kReshape)
-    at = at->operand(0);
-  const Literal* literal = at->opcode() == Opcode::kConstant ? at->literal() : nullptr;
-  if (literal == nullptr || literal->element_count() == 0) return nullptr;
-  const uint64_t first = literal->GetBits(0);
-  for (int64_t i = 1; i < literal->element_count(); ++i)
-    if (literal->GetBits(i) != first) return nullptr;
-  return select.operand(first != 0 ? 1 : 2);
-}
-
-// True if all elements are that number, as far as one sees without evaluating much.
-bool IsEverywhere(const Instruction& value, double number, Constants& constants) {
-  const Instruction* at = &value;
-  while (at->opcode() == Opcode::kBroadcast || at->opcode() == Opcode::kReshape)
-    at = at->operand(0);
-  return constants.IsEverywhere(*at, number);
-}
-
-// True if no element has a minus that abs would take away, but for that of a zero or a NaN.
-bool IsNeverNegative(const Instruction& value, Constants& constants, int depth = 4) {
-  if (IsComplex(value.shape().element_type()) || depth == 0) return false;
-  const auto is_never = [&](int64_t k) {
-    return IsNeverNegative(*value.operand(k), constants, depth - 1);
-  };
-  switch (value.opcode()) {
-    case Opcode::kAbs:
-    case Opcode::kExponential:
-    case Opcode::kLogistic:
-    case Opcode::kRsqrt:
-    case Opcode::kSqrt:
-      return true;
-    case Opcode::kMultiply:
-      return value.operand(0) == value.operand(1) || (is_never(0) && is_never(1));
-    case Opcode::kAdd:
-    case Opcode::kDivide:
-    case Opcode::kMinimum:
-      return is_never(0) && is_never(1);
-    case Opcode::kMaximum:
-      return is_never(0) || is_never(1);
-    case Opcode::kSelect:
-      return is_never(1) && is_never(2);
-    case Opcode::kConvert: {
-      const ElementType from = value.operand(0)->shape().element_type();
-      return (IsInteger(from) && !IsSigned(from)) || is_never(0);
-    }
-    case Opcode::kBroadcast:
-    case Opcode::kPower:
-    case Opcode::kReshape:
-    case Opcode::kSlice:
-    case Opcode::kTranspose:
-      return is_never(0);
-    default:
-      return constants.IsNowhereNegative(value);
-  }
-}
-
-// The complex number whose parts are taken apart and put together again; null if there is none.
-const Instruction* WholeOf(const Instruction& complex) {
-  const Instruction *real = complex.operand(0), *imaginary = complex.operand(1);
-  const bool is_whole = real->opcode() == Opcode::kReal && imaginary->opcode() == Opcode::kImag &&
-                        real->operand(0) == imaginary->operand(0) &&
-                        real->operand(0)->shape() == complex.shape();
-  return is_whole ? real->operand(0) : nullptr;
-}
-
-// The operand that an op on places moves or reduces to itself; null if there is none.
-const Instruction* WhatItMovesWhole(const Instruction& value) {
-  switch (value.opcode()) {
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kConcatenate:
-      return ChangesNothing(value) ? value.operand(0) : nullptr;
-    case Opcode::kDynamicSlice:
-      return value.shape() == value.operand(0)->shape() ? value.operand(0) : nullptr;
-    case Opcode::kDynamicUpdateSlice:
-      return value.shape() == value.operand(1)->shape() ? value.operand(1) : nullptr;
-    case Opcode::kReduce: {  // over dimensions of one element
-      const Shape& shape = value.operand(0)->shape();
-      const bool is_kept =
-          value.shape().IsArray() && value.shape().ElementCount() == shape.ElementCount();
-      return is_kept && shape.ElementCount() > 0 ? value.operand(0) : nullptr;
-    }
-    case Opcode::kReduceWindow: {  // of one element each
-      const bool is_kept = value.shape().IsArray() &&
-                           value.shape().dimensions() == value.operand(0)->shape().dimensions() &&
-                           absl::c_all_of(value.attributes().Window(Attr::kWindow),
-                                          [](const WindowDim& dim) { return dim.size == 1; });
-      return is_kept ? value.operand(0) : nullptr;
-    }
-    default:
-      return nullptr;
-  }
-}
-
-// The value before a conversion and back that lost nothing; null if there is none.
-const Instruction* BeforeThereAndBack(const Instruction& back) {
-  const Instruction* there = back.operand(0);
-  const bool is_pair = there->opcode() == back.opcode() &&
-                       there->operand(0)->shape() == back.shape() &&
-                       (back.opcode() == Opcode::kBitcastConvert || KeepsNumbers(*there));
-  return is_pair ? there->operand(0) : nullptr;
-}
 
 // True if all elements of the value are elements of its operands of the same type, and are not
 // chosen by a predicate: a compiler that does not know the choice computes after it.
@@ -184,21 +49,6 @@ bool IsWalkedThrough(const Instruction& value) {
   }
 }
 
-// The value that moves of all its elements to their own places were made of.
-const Instruction* BeforeWholeMoves(const Instruction* value) {
-  constexpr int kMostMoves = 8;
-  for (int i = 0; i < kMostMoves; ++i) {
-    const Instruction* operand = WhatItMovesWhole(*value);
-    if (operand == nullptr || !(operand->shape() == value->shape())) break;
-    value = operand;
-  }
-  return value;
-}
-
-bool AreTheSame(const Instruction* a, const Instruction* b) {
-  return a == b || BeforeWholeMoves(a) == BeforeWholeMoves(b);
-}
-
 }  // namespace
 
 bool ContractsOneTerm(const Instruction& value) {
@@ -216,61 +66,14 @@ bool ContractsOneTerm(const Instruction& value) {
       [&lhs](int64_t dim) { return lhs.dimensions()[static_cast<size_t>(dim)] == 1; });
 }
 
-const Instruction* UnchangedOperand(const Instruction& value, Constants& constants) {
-  const auto is_everywhere = [&](int64_t k, double number) {
-    return IsEverywhere(*value.operand(k), number, constants);
-  };
-  const auto beside = [&](double neutral, bool commutes) -> const Instruction* {
-    if (is_everywhere(1, neutral)) return value.operand(0);
-    return commutes && is_everywhere(0, neutral) ? value.operand(1) : nullptr;
-  };
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  switch (value.opcode()) {
-    case Opcode::kReal:
-    case Opcode::kImag: {
-      const Instruction* parts = value.operand(0);
-      return parts->opcode() == Opcode::kComplex
-                 ? parts->operand(value.opcode() == Opcode::kReal ? 0 : 1)
-                 : nullptr;
-    }
-    case Opcode::kComplex:
-      return WholeOf(value);
-    case Opcode::kBitcastConvert:
-    case Opcode::kConvert:
-      return BeforeThereAndBack(value);
-    case Opcode::kClamp: {
-      const bool has_limits = is_everywhere(0, -kInfinity) && is_everywhere(2, kInfinity);
-      return has_limits ? value.operand(1) : nullptr;
-    }
-    case Opcode::kAdd:
-      return beside(0, /*commutes=*/true);
-    case Opcode::kSubtract:
-      return beside(0, /*commutes=*/false);
-    case Opcode::kMultiply:
-      return beside(1, /*commutes=*/true);
-    case Opcode::kConvolution:
-    case Opcode::kDot:
-      return ContractsOneTerm(value) ? beside(1, /*commutes=*/true) : nullptr;
-    case Opcode::kDivide:
-    case Opcode::kPower:
-      return beside(1, /*commutes=*/false);
-    case Opcode::kMaximum:
-      if (AreTheSame(value.operand(0), value.operand(1))) return value.operand(0);
-      return beside(-kInfinity, /*commutes=*/true);
-    case Opcode::kMinimum:
-      if (AreTheSame(value.operand(0), value.operand(1))) return value.operand(0);
-      return beside(kInfinity, /*commutes=*/true);
-    case Opcode::kSelect:
-      return ChosenOperand(value);
-    case Opcode::kNegate: {
-      const Instruction* inner = value.operand(0);
-      return inner->opcode() == Opcode::kNegate ? inner->operand(0) : nullptr;
-    }
-    case Opcode::kAbs:
-      return IsNeverNegative(*value.operand(0), constants) ? value.operand(0) : nullptr;
-    default:
-      return WhatItMovesWhole(value);
-  }
+bool KeepsNumbers(const Instruction& convert) {
+  const ElementType from = convert.operand(0)->shape().element_type();
+  const ElementType to = convert.shape().element_type();
+  if (from == to) return true;
+  if (!IsFloat(from) || !IsFloat(to)) return false;
+  const FloatFormat &narrow = Format(from), &wide = Format(to);
+  return wide.precision() >= narrow.precision() && wide.MaxFinite() >= narrow.MaxFinite() &&
+         wide.MinSubnormal() <= narrow.MinSubnormal();
 }
 
 bool Producers::Any(const Instruction& value, const Predicate& property) {

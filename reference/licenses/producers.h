@@ -13,9 +13,9 @@ namespace assay::reference {
 // True of a contraction each of whose results is one product.
 bool ContractsOneTerm(const Instruction& value);
 
-// The operand that an op gives back unchanged, but for the sign of a zero or for what is no number,
-// so that compilers take it instead; null if there is none.
-const Instruction* UnchangedOperand(const Instruction& value, Constants& constants);
+// True of a conversion to a type that holds all numbers of the operand's: compilers that keep
+// intermediates in excess precision make the wider ones at once.
+bool KeepsNumbers(const Instruction& convert);
 
 // Looks for what makes a value, through what only moves or repeats its elements, since compilers
 // compute before they do that, and across the callers that they inline.
