@@ -214,6 +214,7 @@ absl::Status Compilation::Link() {
 absl::StatusOr<CpuProgram> Compilation::Run(const Module& original) {
   auto start = std::chrono::steady_clock::now();
   program_.module = original.Clone();
+  trace_.Resume();  // the copy is no pass's work
   for (const auto& [run, timer] : kSteps) {
     ASSAY_RETURN_IF_ERROR((this->*run)());
     const auto now = std::chrono::steady_clock::now();

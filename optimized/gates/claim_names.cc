@@ -176,6 +176,7 @@ constexpr ClaimName kClaims[] = {
     {"sort-by-key/nan-first", kCondition},
     {"sort-by-key/tells-zeros", kCondition},
     {"sort-by-key/unsigned", kCondition},
+    {"sort-unused-operand/not-compared", kCondition},
     {"split-kernel/unit", kNumber},
     {"subtract-from-zero/negative-zero", kCondition},
     {"subtract-self/integers", kCondition},
@@ -198,6 +199,7 @@ constexpr ClaimName kClaims[] = {
     {"while-invariant-motion/operands-invariant", kCondition},
     {"while-invariant-result/invariant", kCondition},
     {"xor-ones/all-ones", kCondition},
+    {"zero-sized/no-effect", kCondition},
 };
 
 static_assert(std::is_sorted(std::begin(kClaims), std::end(kClaims),

@@ -67,7 +67,7 @@ absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& optio
   if (!options.stop_after_pass.empty() && !Contains(names, options.stop_after_pass)) {
     return UnknownPass(options.stop_after_pass);
   }
-  module.config().is_scheduled = false;
+  module.clear_schedule();
   PassContext context{gates, *options.profile, options.pass_options};
   int64_t done = 0;
   for (const std::string& name : names) {
@@ -80,7 +80,8 @@ absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& optio
     ++done;
     if (name == options.stop_after_pass) break;
   }
-  SortInstructions(module);
+  // A schedule is an order that a pass chose.
+  if (!module.has_schedule()) SortInstructions(module);
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 // Tests what the documents forbid to every pass: the modules below go through the whole pipeline.
 // Each line of testdata/pipeline_rows.txt is one test.
+#include "optimized/passes/memory/memory_scheduler.h"
 #include "optimized/passes/pass_testing.h"
 #include "optimized/pipeline/pipeline.h"
 #include "spec/base/row_table_for_test.h"
@@ -153,6 +154,48 @@ ENTRY e { x = f32[2] parameter(0)
   ROOT d = f32[2] subtract(s, y) })");
     return StrCat(Ops(*composite), "; ",
                   composite->Hash() == inlined->Hash() ? "equal" : "different");
+  };
+  // Two values as large, of which one is only read for a small one.
+  const std::string large_values = R"(HloModule m, is_scheduled=true
+ENTRY e { x = f32[4096] parameter(0)
+  stays = f32[4096] negate(x)
+  other = f32[4096] sort(x), dimensions={0}, to_apply=less
+  small = f32[1] slice(other), slice={[0:1]}
+  zero = s32[] constant(0)
+  ROOT r = f32[4096] dynamic-update-slice(stays, small, zero) })";
+  const std::string less = R"(
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT }
+)";
+  const std::string scheduled =
+      std::string(large_values).insert(large_values.find("ENTRY"), less.substr(1));
+  see["pass-fe-hlo-descheduler"] = [scheduled] {
+    const auto module = ReadForTest(scheduled);
+    const bool before = module->has_schedule();
+    Gates gates;
+    EXPECT_EQ(RunRequired(Stage::kLegalize, *module, gates, {}), absl::OkStatus());
+    return StrCat(before ? "scheduled" : "not scheduled", " before, ",
+                  module->has_schedule() ? "scheduled" : "not scheduled", " afterwards");
+  };
+  see["pass-fe-hlo-memory-scheduler"] = [scheduled] {
+    const auto module = ReadForTest(scheduled);
+    module->clear_schedule();
+    const InstructionOrder trivial = module->entry()->PostOrder();
+    Gates gates;
+    PassContext context{gates, Profile::Xla()};
+    EXPECT_TRUE(*MemoryScheduler().Run(*module, context));
+    const InstructionOrder order(module->entry()->begin(), module->entry()->end());
+    return StrCat(module->has_schedule() ? "scheduled" : "not scheduled", ", ", PeakOf(order).plain,
+                  " bytes instead of ", PeakOf(trivial).plain);
+  };
+  see["pass-fe-hlo-trivial-scheduler"] = [scheduled] {
+    const auto module = ReadForTest(scheduled);
+    module->clear_schedule();
+    std::string names;
+    for (const Instruction* inst : module->entry()->PostOrder())
+      StrAppend(&names, names.empty() ? "" : " ", inst->name());
+    return names;
   };
   CheckRowTable("optimized/testdata/pipeline_rows.txt", see);
 }

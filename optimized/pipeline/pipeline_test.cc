@@ -158,7 +158,7 @@ TEST(Pipeline, StepsNamePasses) {
     stages.push_back(step.stage);
   }
   EXPECT_TRUE(std::is_sorted(stages.begin(), stages.end()));
-  EXPECT_EQ(PassesOf(Stage::kLegalize).front(), "collective-numbering");
+  EXPECT_EQ(PassesOf(Stage::kLegalize).front(), "descheduler");
   EXPECT_EQ(PassesOf(Stage::kFlatten).back(), "call-graph-flattener");
 }
 

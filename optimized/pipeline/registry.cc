@@ -5,11 +5,15 @@
 
 #include "optimized/passes/cleanup/cse.h"
 #include "optimized/passes/cleanup/dce.h"
+#include "optimized/passes/cleanup/map_inliner.h"
+#include "optimized/passes/cleanup/sort_simplifier.h"
+#include "optimized/passes/cleanup/zero_sized_elimination.h"
 #include "optimized/passes/collectives/all_reduce_cross_combiner.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/control_flow/call_graph_flattener.h"
 #include "optimized/passes/control_flow/call_inliner.h"
 #include "optimized/passes/control_flow/conditional_simplifier.h"
+#include "optimized/passes/control_flow/conditional_to_select.h"
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
 #include "optimized/passes/control_flow/while_simplifier.h"
@@ -21,6 +25,7 @@
 #include "optimized/passes/expanders/convolution_canonicalization.h"
 #include "optimized/passes/expanders/dynamic_index_splitter.h"
 #include "optimized/passes/expanders/form_expander.h"
+#include "optimized/passes/expanders/get_dimension_size_rewriter.h"
 #include "optimized/passes/expanders/ragged_dot_expander.h"
 #include "optimized/passes/expanders/rng_expander.h"
 #include "optimized/passes/expanders/scaled_dot_expander.h"
@@ -33,6 +38,8 @@
 #include "optimized/passes/fusion/loop_fusion.h"
 #include "optimized/passes/fusion/multi_output_fusion.h"
 #include "optimized/passes/memory/copy_insertion.h"
+#include "optimized/passes/memory/descheduler.h"
+#include "optimized/passes/memory/memory_scheduler.h"
 #include "optimized/passes/memory/optimize_input_output_buffer_alias.h"
 #include "optimized/passes/printers/indexed_array_printer.h"
 #include "optimized/passes/reductions/reduction_degenerate_dim_remover.h"
@@ -69,6 +76,9 @@ constexpr PassInfo kPasses[] = {
      "collectives are numbered, for the plans of the runtime", Make<CollectiveNumbering>},
     {"conditional-simplifier", RunsIn::kPipeline, "a constant predicate chooses at compile time",
      Make<ConditionalSimplifier>},
+    {"conditional-to-select", RunsIn::kCompiler,
+     "conditionals inside functions of single elements compute both sides and select",
+     Make<ConditionalToSelect>},
     {"constant-folding", RunsIn::kPipeline, "constant expressions become constants",
      Make<ConstantFolding>},
     {"convolution-canonicalization", RunsIn::kOnRequest,
@@ -80,6 +90,8 @@ constexpr PassInfo kPasses[] = {
      Make<CommonSubexpressionElimination>},
     {"dce", RunsIn::kPipeline, "what nothing needs goes", Make<DeadCodeElimination>},
     {"defuser", RunsIn::kOnRequest, "fusions become what is in them", Make<Defuser>},
+    {"descheduler", RunsIn::kCompiler, "the order that a module came with is forgotten",
+     Make<Descheduler>},
     {"domain-isolator", RunsIn::kOnRequest, "domain instructions between different shardings",
      Make<DomainIsolator>},
     {"domain-remover", RunsIn::kOnRequest, "domain instructions go, what they say stays",
@@ -92,6 +104,8 @@ constexpr PassInfo kPasses[] = {
      Make<FormExpander>},
     {"fusion-to-call", RunsIn::kCompiler, "fusions that no kernel can make become calls",
      Make<FusionToCall>},
+    {"get-dimension-size-rewriter", RunsIn::kCompiler, "sizes of static dimensions are constants",
+     Make<GetDimensionSizeRewriter>},
     {"horizontal-fusion", RunsIn::kOnRequest,
      "small kernels with one common consumer become one (pays where a launch is dear)",
      Make<HorizontalFusion>},
@@ -99,6 +113,10 @@ constexpr PassInfo kPasses[] = {
      "tells which arrays are look-ups, from verbosity 2 on", Make<IndexedArrayPrinter>},
     {"loop-fusion", RunsIn::kPipeline, "producers move into the loops of their consumers",
      Make<LoopFusion>},
+    {"map-inliner", RunsIn::kPipeline, "maps become the ops of their function, on whole arrays",
+     Make<MapInliner>},
+    {"memory-scheduler", RunsIn::kPipeline, "instructions are ordered so that less memory is alive",
+     Make<MemoryScheduler>},
     {"multi-output-fusion", RunsIn::kPipeline,
      "element-wise kernels that share arrays become one of several results",
      Make<MultiOutputFusion>},
@@ -118,6 +136,8 @@ constexpr PassInfo kPasses[] = {
      Make<ScaledDotExpander>},
     {"scan-expander", RunsIn::kCompiler, "a loop over steps in the place of a scan",
      Make<ScanExpander>},
+    {"sort-simplifier", RunsIn::kPipeline, "sorts lose arrays that nobody looks at",
+     Make<SortSimplifier>},
     {"top-k-expander", RunsIn::kCompiler, "a custom call of TopK becomes the op",
      Make<TopKExpander>},
     {"tree-reduction-rewriter", RunsIn::kOnRequest,
@@ -128,6 +148,8 @@ constexpr PassInfo kPasses[] = {
      Make<WhileInvariantCodeMotion>},
     {"while-simplifier", RunsIn::kPipeline, "loops of no or one trip, unused state",
      Make<WhileSimplifier>},
+    {"zero-sized-hlo-elimination", RunsIn::kPipeline, "arrays without elements are constants",
+     Make<ZeroSizedElimination>},
 };
 
 }  // namespace

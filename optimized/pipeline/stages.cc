@@ -9,10 +9,13 @@ using enum Stage;
 constexpr bool kOnRequest = true;
 
 constexpr PipelineStep kSteps[] = {
+    {"descheduler", kLegalize},
     {"collective-numbering", kLegalize},
     {"async-expander", kLegalize},
     {"dynamic-index-splitter", kLegalize},
     {"form-expander", kLegalize},
+    {"get-dimension-size-rewriter", kLegalize},
+    {"conditional-to-select", kLegalize},
     {"batch-norm-expander", kLegalize},
     {"ragged-dot-expander", kLegalize},
     {"scaled-dot-expander", kLegalize},
@@ -24,6 +27,8 @@ constexpr PipelineStep kSteps[] = {
     {"dynamic-index-splitter", kOptimize},
     {"dce", kOptimize},
     {"call-inliner", kOptimize},
+    {"zero-sized-hlo-elimination", kOptimize},
+    {"map-inliner", kOptimize},
     {"tuple-simplifier", kOptimize},
     {"constant-folding", kOptimize},
     {"algebraic-simplifier", kOptimize},
@@ -36,6 +41,7 @@ constexpr PipelineStep kSteps[] = {
     {"while-invariant-code-motion", kOptimize},
     {"tuple-simplifier", kOptimize},
     {"dce", kOptimize},
+    {"sort-simplifier", kOptimize},
 
     {"indexed-array-analysis", kOptimize, kOnRequest},
     {"domain-isolator", kOptimize, kOnRequest},
@@ -60,6 +66,7 @@ constexpr PipelineStep kSteps[] = {
     {"dce", kOptimize},
     {"optimize-input-output-buffer-alias", kOptimize, kOnRequest},
     {"copy-insertion", kOptimize, kOnRequest},
+    {"memory-scheduler", kOptimize},
 
     {"call-graph-flattener", kFlatten},
 };

@@ -40,13 +40,21 @@ bool IsExpanded(Opcode opcode) {
          IsAsync(opcode);
 }
 
+// Likewise of an op for which there is no code in other forms.
+bool IsExpandedForm(const Instruction& instruction) {
+  return instruction.opcode() == Opcode::kGetDimensionSize &&
+         !instruction.operand(0)->shape().is_dynamic(
+             instruction.attributes().Integers(Attr::kDimension)[0]);
+}
+
 class SupportCheck {
  public:
   explicit SupportCheck(const Target& target) : target_(target) {}
 
   absl::Status Check(const Instruction& instruction) const {
     ASSAY_RETURN_IF_ERROR(CheckShape(instruction));
-    if (!IsCompiled(target_, instruction.opcode())) return Missing("no code for ", instruction);
+    if (!IsCompiled(target_, instruction.opcode()) && !IsExpandedForm(instruction))
+      return Missing("no code for ", instruction);
     if (const std::string missing = MissingForm(instruction); !missing.empty()) {
       return Missing(StrCat("no code for ", missing, ": "), instruction);
     }

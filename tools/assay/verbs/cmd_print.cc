@@ -85,6 +85,25 @@ std::string ByRule(absl::Span<const Decision> decisions) {
   return text;
 }
 
+// Tells the size of the compiled program: its kernels, the bytes that they move, its memory.
+void PrintProgramSize(const std::map<std::string, double>& statistics, bool json) {
+  const auto count = [&](const char* key) {
+    const auto found = statistics.find(key);
+    return found == statistics.end() ? int64_t{0} : static_cast<int64_t>(found->second);
+  };
+  const int64_t kernels = count("kernels"), moved = count("bytes.moved"),
+                arena = count("arena.bytes"), constants = count("constants.bytes");
+  if (json) {
+    PrintJson({{"kernels", kernels},
+               {"bytes_moved", moved},
+               {"arena_bytes", arena},
+               {"constant_bytes", constants}});
+  } else {
+    Print(StrCat("kernels ", Grouped(kernels), ", bytes moved ", Grouped(moved), ", arena ",
+                 Grouped(arena), " bytes, constants ", Grouped(constants), " bytes\n"));
+  }
+}
+
 // A line per pass, in the order of running.
 absl::StatusOr<int> PrintPasses(const Executable& executable, const Options& options) {
   const std::vector<PassRecord> records = PassRecordsOf(executable.Statistics());
@@ -111,6 +130,7 @@ absl::StatusOr<int> PrintPasses(const Executable& executable, const Options& opt
     table.Add({record.pass, record.changed ? "changed" : "unchanged", milliseconds, rules});
   }
   if (!options.json) Print(table.ToString());
+  PrintProgramSize(executable.Statistics(), options.json);
   return kExitOk;
 }
 
