@@ -1,10 +1,15 @@
 // Finds the elements of a loop state that never change, and the trips of counted loops.
 #include "optimized/analysis/while_state.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "nlohmann/json.hpp"
 #include "optimized/analysis/direction.h"
 #include "spec/attributes/mirrored_direction.h"
+#include "spec/base/strings.h"
 #include "spec/ir/computation.h"
 
 namespace assay {
@@ -69,7 +74,43 @@ bool ReadStep(const WhileState& state, Counter& counter) {
   return true;
 }
 
+// The trips of a counter that reaches its bound before it wraps, without counting; nullopt for any
+// other.
+std::optional<int64_t> TripsInClosedForm(const Counter& counter) {
+  if (counter.type == ElementType::kU64 || counter.step == 0) return std::nullopt;
+  const bool goes_up = counter.step > 0;
+  __int128 distance = static_cast<__int128>(counter.bound) - counter.first;
+  if (!goes_up) distance = -distance;
+  switch (counter.direction) {
+    case Direction::kLt:
+    case Direction::kGt:
+      break;
+    case Direction::kLe:
+    case Direction::kGe:
+      ++distance;
+      break;
+    default:
+      return std::nullopt;
+  }
+  const bool is_upper = counter.direction == Direction::kLt || counter.direction == Direction::kLe;
+  if (is_upper != goes_up) return std::nullopt;
+  if (distance <= 0) return 0;
+  const __int128 step = goes_up ? counter.step : -static_cast<__int128>(counter.step);
+  const __int128 trips = (distance + step - 1) / step;
+  const __int128 last = counter.first + trips * counter.step;
+  const auto bits = static_cast<int>(BitWidth(counter.type));
+  const bool is_signed = IsSigned(counter.type);
+  const __int128 highest = (__int128{1} << (is_signed ? bits - 1 : bits)) - 1;
+  const __int128 lowest = is_signed ? -highest - 1 : 0;
+  if (last < lowest || last > highest) return std::nullopt;
+  return static_cast<int64_t>(trips);
+}
+
 std::optional<int64_t> CountTrips(const Counter& counter, int64_t most) {
+  if (const std::optional<int64_t> trips = TripsInClosedForm(counter))
+    return *trips <= most ? trips : std::nullopt;
+  constexpr int64_t kMostCounted = 10'000;
+  most = std::min(most, kMostCounted);
   Literal value(Shape::Scalar(counter.type));  // wraps as the type does
   value.SetInteger(0, counter.first);
   for (int64_t trips = 0; trips <= most; ++trips) {
@@ -141,6 +182,28 @@ std::optional<int64_t> TripCount(const Instruction* loop, int64_t most) {
   if (first == nullptr) return std::nullopt;
   counter.first = first->GetInteger(0);
   return CountTrips(counter, most);
+}
+
+std::optional<int64_t> NotedTripCount(const Instruction& loop) {
+  const std::string& config = loop.attributes().String(Attr::kBackendConfig);
+  if (config.find("known_trip_count") == std::string::npos) return std::nullopt;
+  const auto json = nlohmann::json::parse(config, nullptr, /*allow_exceptions=*/false);
+  const auto* note = json.is_object() && json.contains("known_trip_count")
+                         ? &json.at("known_trip_count")
+                         : nullptr;
+  int64_t trips = 0;
+  if (note == nullptr || !note->is_object() || !note->contains("n") || !note->at("n").is_string() ||
+      !absl::SimpleAtoi(note->at("n").get<std::string>(), &trips) || trips < 0)
+    return std::nullopt;
+  return trips;
+}
+
+void NoteTripCount(Instruction* loop, int64_t trips) {
+  const std::string& config = loop->attributes().String(Attr::kBackendConfig);
+  auto json = nlohmann::json::parse(config, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) json = nlohmann::json::object();
+  json["known_trip_count"] = {{"n", StrCat(trips)}};
+  loop->mutable_attributes().Set(Attr::kBackendConfig, json.dump());
 }
 
 }  // namespace assay

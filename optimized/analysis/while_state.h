@@ -38,8 +38,15 @@ class WhileState {
 };
 
 // Counts how often the body of `loop` runs, if that follows from constants: an integer counter that
-// the body moves by a constant, compared with a constant bound. It counts by doing, in the type of
-// the counter, so that wrapping is what it is; gives up after `most`.
-std::optional<int64_t> TripCount(const Instruction* loop, int64_t most = 10'000);
+// the body moves by a constant, compared with a constant bound. A counter that wraps on its way is
+// counted by doing, in its type, so that wrapping is what it is, up to 10,000. nullopt if it is
+// more than `most`.
+std::optional<int64_t> TripCount(const Instruction* loop, int64_t most);
+
+// The number of trips in the loop's backend_config, {"known_trip_count":{"n":"5"}}, which XLA's
+// modules bring along and the pass while-loop-trip-count-annotator writes; nullopt: there is none.
+// Nobody may rely on it for the meaning of a program.
+std::optional<int64_t> NotedTripCount(const Instruction& loop);
+void NoteTripCount(Instruction* loop, int64_t trips);
 
 }  // namespace assay

@@ -37,8 +37,9 @@ struct PipelineOptions {
 };
 
 // Optimizes `module`, which must verify, in place. A schedule is dropped; instructions end in
-// post-order, or in the order of the schedule that the pass memory-scheduler gave the module. Errors: an unknown pass (invalid argument), a module that a pass broke
-// (internal; only with verify_each).
+// post-order, or in the order of the schedule that the pass memory-scheduler gave the module.
+// Errors: an unknown pass (invalid argument), a module that a pass broke (internal; only with
+// verify_each).
 absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options = {});
 
 // Runs the required passes of a stage, kLegalize or kFlatten, whatever `options` leave out; only

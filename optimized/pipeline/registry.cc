@@ -14,6 +14,7 @@
 #include "optimized/passes/control_flow/call_inliner.h"
 #include "optimized/passes/control_flow/conditional_simplifier.h"
 #include "optimized/passes/control_flow/conditional_to_select.h"
+#include "optimized/passes/control_flow/trip_count_annotator.h"
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
 #include "optimized/passes/control_flow/while_simplifier.h"
@@ -146,6 +147,8 @@ constexpr PassInfo kPasses[] = {
      Make<TupleSimplifier>},
     {"while-invariant-code-motion", RunsIn::kPipeline, "what no trip changes moves out of the loop",
      Make<WhileInvariantCodeMotion>},
+    {"while-loop-trip-count-annotator", RunsIn::kPipeline, "loops say how often they run",
+     Make<TripCountAnnotator>},
     {"while-simplifier", RunsIn::kPipeline, "loops of no or one trip, unused state",
      Make<WhileSimplifier>},
     {"zero-sized-hlo-elimination", RunsIn::kPipeline, "arrays without elements are constants",

@@ -42,6 +42,7 @@ constexpr PipelineStep kSteps[] = {
     {"tuple-simplifier", kOptimize},
     {"dce", kOptimize},
     {"sort-simplifier", kOptimize},
+    {"while-loop-trip-count-annotator", kOptimize},
 
     {"indexed-array-analysis", kOptimize, kOnRequest},
     {"domain-isolator", kOptimize, kOnRequest},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "optimized/plan/work_estimate.h"
 
 namespace assay {
@@ -11,7 +12,6 @@ namespace {
 // Code that is not optimized takes up to 20 times as long: at this share of the work it adds less
 // than a fifth to a run.
 constexpr int64_t kColdShare = 128;
-constexpr int64_t kTripsOfLoops = 100;
 // Products and sums of contractions are made so many times as fast as other operations.
 constexpr int64_t kContractionRate = 32;
 
@@ -24,23 +24,32 @@ bool IsContraction(const Instruction& instruction) {
   return instruction.opcode() == Opcode::kDot || instruction.opcode() == Opcode::kConvolution;
 }
 
-void FindLoops(const BufferAssignment& buffers, RunFrequency& frequency) {
+// How often each frame runs, and which ones loops call.
+absl::flat_hash_map<const BufferAssignment::Frame*, double> TimesOfFrames(
+    const BufferAssignment& buffers, RunFrequency& frequency) {
+  absl::flat_hash_map<const BufferAssignment::Frame*, double> times;
   // Callers come last.
   const auto& frames = buffers.frames();
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const double here = times.emplace(frame->get(), 1).first->second;
+    const bool in_loop = frequency.in_loops.contains(frame->get());
     for (const auto& [instruction, callees] : (*frame)->callees) {
-      if (instruction->opcode() != Opcode::kWhile && !frequency.in_loops.contains(frame->get()))
-        continue;
-      frequency.in_loops.insert(callees.begin(), callees.end());
+      const bool is_loop = instruction->opcode() == Opcode::kWhile;
+      for (const BufferAssignment::Frame* callee : callees) {
+        double& of_callee = times.emplace(callee, 0).first->second;
+        of_callee = std::max(of_callee, here * (is_loop ? EstimateTrips(*instruction) : 1));
+        if (is_loop || in_loop) frequency.in_loops.insert(callee);
+      }
     }
   }
+  return times;
 }
 
 }  // namespace
 
 RunFrequency EstimateRunFrequency(const BufferAssignment& buffers, const Target& target) {
   RunFrequency frequency;
-  FindLoops(buffers, frequency);
+  const auto times = TimesOfFrames(buffers, frequency);
   struct Weighed {
     int64_t work;
     const Instruction* instruction;
@@ -53,7 +62,7 @@ RunFrequency EstimateRunFrequency(const BufferAssignment& buffers, const Target&
       const Instruction& i = *step.instruction;
       if (step.alias || IsControl(i)) continue;
       const int64_t work = EstimateKernelWork(i);
-      total += static_cast<double>(work) * (in_loop ? kTripsOfLoops : 1) /
+      total += static_cast<double>(work) * times.at(frame.get()) /
                (IsContraction(i) ? kContractionRate : 1);
       // A native kernel is compiled ahead of time.
       if (!in_loop && !target.IsNative(i.opcode())) outside.push_back({work, &i});

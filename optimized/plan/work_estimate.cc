@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "optimized/analysis/while_state.h"
 
 namespace assay {
 
@@ -55,8 +56,12 @@ int64_t EstimateKernelWork(const Instruction& instruction) {
   return static_cast<int64_t>(std::min(work, 1e15));
 }
 
+double EstimateTrips(const Instruction& loop) {
+  constexpr int64_t kUnknown = 100;
+  return static_cast<double>(NotedTripCount(loop).value_or(kUnknown));
+}
+
 int64_t EstimateWork(const Module& module) {
-  constexpr int64_t kLoopWeight = 100;  // trips of a loop whose count nobody knows
   absl::flat_hash_map<const Computation*, int64_t> work;
   int64_t entry = 0;
   for (const Computation* computation : module.ComputationPostOrder()) {
@@ -65,7 +70,7 @@ int64_t EstimateWork(const Module& module) {
       bool control = i->opcode() == Opcode::kWhile || i->opcode() == Opcode::kConditional ||
                      i->opcode() == Opcode::kCall;
       if (control) {
-        double weight = i->opcode() == Opcode::kWhile ? kLoopWeight : 1;
+        const double weight = i->opcode() == Opcode::kWhile ? EstimateTrips(*i) : 1;
         for (const Computation* callee : i->callees()) sum += weight * work[callee];
       } else if (i->shape().IsArray() || i->opcode() == Opcode::kFusion) {
         sum += static_cast<double>(EstimateKernelWork(*i));

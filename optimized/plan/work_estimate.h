@@ -12,7 +12,9 @@ namespace assay {
 int64_t WorkPerElement(const Instruction& instruction);
 // Operations of one run of a kernel.
 int64_t EstimateKernelWork(const Instruction& instruction);
-// Operations of one run: loops of unknown length count a hundred times.
+// Trips of a loop: those that are noted (NotedTripCount), else a hundred.
+double EstimateTrips(const Instruction& loop);
+// Operations of one run.
 int64_t EstimateWork(const Module& module);
 
 }  // namespace assay

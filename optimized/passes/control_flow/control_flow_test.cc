@@ -46,8 +46,12 @@ TEST(TripCount, CountsInTheTypeOfTheCounter) {
   EXPECT_EQ(Trips(Loop("s32", "3", "-1", "-1", "GE")), 5);
   EXPECT_EQ(Trips(Loop("s32", "5", "1", "5", "LT")), 0);
   EXPECT_EQ(Trips(Loop("s32", "0", "1", "5", "GT", true)), 5);
-  EXPECT_EQ(Trips(Loop("u8", "250", "3", "1", "NE")), 173);  // 250 + 3 * 173 = 3 * 256 + 1
-  EXPECT_EQ(Trips(Loop("s8", "120", "1", "0", "GE")), 8);    // until 127 wraps to -128
+  // Without counting: beyond what is counted, up to the last number of the type and beyond it.
+  EXPECT_EQ(Trips(Loop("s16", "-32768", "66", "32000", "LT")), 982);
+  EXPECT_EQ(Trips(Loop("u8", "0", "5", "254", "LE")), 51);
+  EXPECT_EQ(Trips(Loop("u8", "0", "5", "255", "LE")), std::nullopt);  // 255 + 5 wraps to 4
+  EXPECT_EQ(Trips(Loop("u8", "250", "3", "1", "NE")), 173);           // 250 + 3 * 173 = 3 * 256 + 1
+  EXPECT_EQ(Trips(Loop("s8", "120", "1", "0", "GE")), 8);             // until 127 wraps to -128
   EXPECT_EQ(Trips(Loop("u64", "18446744073709551614", "1", "1", "GT")), 2);
   EXPECT_EQ(Trips(Loop("s32", "0", "2", "5", "NE")), std::nullopt);  // never meets it
   EXPECT_EQ(Trips(Loop("s32", "0", "1", "5000", "LT")), std::nullopt);
