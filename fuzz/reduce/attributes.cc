@@ -1,82 +1,67 @@
-// Slices that start at 0 with stride 1, pads of nothing, windows one after the other, one group,
-// nothing that may be left out.
+// Makes attributes plain: slices that start at 0 with stride 1, pads of nothing, windows one after
+// the other, one group, no optional attributes.
 #include <algorithm>
 #include <utility>
 
 #include "fuzz/reduce/edit.h"
-#include "fuzz/reduce/reduction.h"
 #include "fuzz/reduce/resize.h"
+#include "fuzz/reduce/steps.h"
 
 namespace assay {
 namespace {
-
-// One candidate: a field of dimension `d` of a slice or pad set to its neutral value. The result
-// keeps its size, or (`follow`) takes the size that comes out.
-enum class Field { kSliceStart, kSliceStride, kPadLow, kPadHigh, kPadInterior };
 
 int64_t PaddedSize(int64_t size, const PaddingDim& padding) {
   return std::max<int64_t>(
       size + std::max<int64_t>(size - 1, 0) * padding.interior + padding.low + padding.high, 0);
 }
 
-bool TrySlice(Reduction& reduction, const Instruction* at, int64_t d, Field field) {
-  const int64_t operand = at->operand(0)->shape().dimension(d), result = at->shape().dimension(d);
-  SliceRange range = at->attributes().SliceRanges(Attr::kSlice)[d];
-  const SliceRange old = range;
-  if (field == Field::kSliceStart) {
-    range.limit -= range.start;
-    range.start = 0;
-  } else {
-    range.stride = 1;
-    range.limit = range.start + result;
-  }
-  if (old == range || range.limit > operand || !reduction.Wants()) return false;
-  ReduceCase c = reduction.best().Clone();
-  Attributes& attributes = Counterpart(*c.module, at)->mutable_attributes();
-  std::get<std::vector<SliceRange>>(*attributes.Find(Attr::kSlice))[d] = range;
-  return reduction.Try(std::move(c), "plain slice");
-}
-
-// The result keeps its size, or the sizes of what uses the pad follow.
-bool TryPad(Reduction& reduction, const Instruction* at, int64_t d, Field field, bool follow) {
-  const int64_t operand = at->operand(0)->shape().dimension(d), result = at->shape().dimension(d);
-  PaddingDim padding = at->attributes().Padding(Attr::kPadding)[d];
-  const PaddingDim old = padding;
-  if (field == Field::kPadLow) padding.low = 0;
-  if (field == Field::kPadHigh) padding.high = 0;
-  if (field == Field::kPadInterior) padding.interior = 0;
-  if (padding == old || (!follow && field == Field::kPadHigh)) return false;
-  const int64_t size = PaddedSize(operand, padding);
-  if (!follow) padding.high += result - size;
-  if (!reduction.Wants()) return false;
-  ReduceCase c = reduction.best().Clone();
-  Instruction* changed = Counterpart(*c.module, at);
-  std::get<std::vector<PaddingDim>>(*changed->mutable_attributes().Find(Attr::kPadding))[d] =
-      padding;
-  if (!follow) return reduction.Try(std::move(c), "plain pad");
-  // Resize computes `high` from the sizes, so that it comes out as set here.
-  const Equivalence sizes(*c.module, LinkKind::kSizes);
-  std::optional<ReduceCase> resized = Resize(c, sizes, {{sizes.ClassOf(changed, 0, d), size}});
-  return resized && reduction.Try(*std::move(resized), "plain pad");
-}
-
-bool TryFields(Reduction& reduction, const Instruction* at) {
-  const bool is_slice = at->opcode() == Opcode::kSlice;
-  if (!is_slice && at->opcode() != Opcode::kPad) return false;
-  for (int64_t d = 0; d < at->shape().rank(); ++d) {
-    if (is_slice && (TrySlice(reduction, at, d, Field::kSliceStart) ||
-                     TrySlice(reduction, at, d, Field::kSliceStride))) {
-      return true;
+void OfferSlice(Candidates& to, const Instruction* at, int64_t d, bool to_start) {
+  to.Offer(at, [&](ReduceCase&, Instruction* changed) {
+    auto& ranges =
+        std::get<std::vector<SliceRange>>(*changed->mutable_attributes().Find(Attr::kSlice));
+    SliceRange& range = ranges[d];
+    const SliceRange old = range;
+    if (to_start) {
+      range.limit -= std::exchange(range.start, 0);
+    } else {
+      range.stride = 1;
+      range.limit = range.start + at->shape().dimension(d);
     }
-    for (Field field : {Field::kPadInterior, Field::kPadLow, Field::kPadHigh}) {
-      if (is_slice) break;
-      if (TryPad(reduction, at, d, field, /*follow=*/true) ||
-          TryPad(reduction, at, d, field, /*follow=*/false)) {
-        return true;
+    return !(old == range) && range.limit <= at->operand(0)->shape().dimension(d);
+  });
+}
+
+// Offers a pad without the `field`. The result keeps its size, or the sizes of what uses the pad
+// follow.
+void OfferPad(Candidates& to, const Instruction* at, int64_t d, int64_t PaddingDim::* field,
+              bool follow) {
+  const int64_t operand = at->operand(0)->shape().dimension(d);
+  PaddingDim padding = at->attributes().Padding(Attr::kPadding)[d];
+  if (std::exchange(padding.*field, 0) == 0) return;
+  const int64_t size = PaddedSize(operand, padding);
+  if (!follow) padding.high += at->shape().dimension(d) - size;
+  to.Offer([&]() -> std::optional<ReduceCase> {
+    ReduceCase c = to.best().Clone();
+    Instruction* changed = Counterpart(*c.module, at);
+    std::get<std::vector<PaddingDim>>(*changed->mutable_attributes().Find(Attr::kPadding))[d] =
+        padding;
+    if (!follow) return c;
+    // Resize computes `high` from the sizes, so that it comes out as set here.
+    const Equivalence sizes(*c.module, LinkKind::kSizes);
+    return Resize(c, sizes, {{sizes.ClassOf(changed, 0, d), size}});
+  });
+}
+
+void OfferFields(Candidates& to, const Instruction* at) {
+  for (int64_t d = 0; d < at->shape().rank(); ++d) {
+    if (at->opcode() == Opcode::kSlice) {
+      for (bool to_start : {true, false}) OfferSlice(to, at, d, to_start);
+    } else if (at->opcode() == Opcode::kPad) {
+      for (auto field : {&PaddingDim::interior, &PaddingDim::low, &PaddingDim::high}) {
+        for (bool follow : {true, false}) OfferPad(to, at, d, field, follow);
       }
     }
   }
-  return false;
 }
 
 // A field of a window that has its neutral value where it does nothing.
@@ -93,7 +78,7 @@ int64_t Spread(int64_t count, int64_t dilation) {
   return count == 0 ? 0 : (count - 1) * dilation + 1;
 }
 
-// What a window needs for so many places, of the operand and its padding.
+// The room, in the operand and its padding, that a window needs for so many places.
 int64_t RoomFor(const WindowDim& window, int64_t places) {
   return (places - 1) * window.stride + Spread(window.size, window.window_dilation);
 }
@@ -117,119 +102,105 @@ struct MovingWindow {
   }
 };
 
-// With another window over an operand of that size, of which the end is kept or the beginning.
-bool TryWindow(Reduction& reduction, const MovingWindow& old, const WindowDim& now, int64_t size,
-               bool keep_end = false) {
-  if (!reduction.Wants()) return false;
-  ReduceCase c = reduction.best().Clone();
-  Instruction* changed = Counterpart(*c.module, old.at);
-  std::get<std::vector<WindowDim>>(*changed->mutable_attributes().Find(Attr::kWindow))[old.number] =
-      now;
-  const Equivalence sizes(*c.module, LinkKind::kSizes);
-  SizeByClass wanted;
-  if (size != old.size) wanted[sizes.ClassOf(changed->operand(0), 0, old.along)] = size;
-  const ConvDimLabels* labels = changed->attributes().DimLabels();
-  if (labels != nullptr && now.size != old.window().size) {
-    const int64_t of_kernel = labels->kernel_spatial[old.number];
-    const bool is_new =
-        wanted.try_emplace(sizes.ClassOf(changed->operand(1), 0, of_kernel), now.size).second;
-    if (!is_new) return false;  // the kernel is the operand itself
-  }
-  std::optional<ReduceCase> resized = Resize(c, sizes, std::move(wanted), keep_end);
-  return resized && reduction.Try(*std::move(resized), "plain window");
+// Offers another window over an operand of that size, of which the end is kept or the beginning.
+void OfferWindow(Candidates& to, const MovingWindow& old, const WindowDim& now, int64_t size,
+                 bool keep_end = false) {
+  to.Offer([&]() -> std::optional<ReduceCase> {
+    ReduceCase c = to.best().Clone();
+    Instruction* changed = Counterpart(*c.module, old.at);
+    auto& windows =
+        std::get<std::vector<WindowDim>>(*changed->mutable_attributes().Find(Attr::kWindow));
+    windows[old.number] = now;
+    const Equivalence sizes(*c.module, LinkKind::kSizes);
+    SizeByClass wanted;
+    if (size != old.size) wanted[sizes.ClassOf(changed->operand(0), 0, old.along)] = size;
+    const ConvDimLabels* labels = changed->attributes().DimLabels();
+    if (labels != nullptr && now.size != old.window().size) {
+      const int64_t of_kernel = labels->kernel_spatial[old.number];
+      const bool is_new =
+          wanted.try_emplace(sizes.ClassOf(changed->operand(1), 0, of_kernel), now.size).second;
+      if (!is_new) return std::nullopt;  // the kernel is the operand itself
+    }
+    return Resize(c, sizes, std::move(wanted), keep_end);
+  });
 }
 
-// A window with a plainer field: as it comes; with the padding, or the part of the operand, that
-// leaves as many places.
-bool TryPlainer(Reduction& reduction, const MovingWindow& old, const WindowField& plain) {
+// Offers a window with a plainer field: as it comes; with the padding, or the part of the operand,
+// that leaves as many places.
+void OfferPlainer(Candidates& to, const MovingWindow& old, const WindowField& plain) {
   WindowDim now = old.window();
-  if (now.*plain.field == plain.neutral) return false;
+  if (now.*plain.field == plain.neutral) return;
   now.*plain.field = plain.neutral;
-  if (TryWindow(reduction, old, now, old.size)) return true;
+  OfferWindow(to, old, now, old.size);
   const int64_t places = old.Places();
-  if (places == 0) return false;
+  if (places == 0) return;
   const int64_t left = RoomFor(now, places) - now.low - now.high;
   const bool is_front = plain.field == &WindowDim::low;
-  if (now.base_dilation == 1 && left >= 1 && left < old.size &&
-      TryWindow(reduction, old, now, left, /*keep_end=*/is_front)) {
-    return true;
-  }
-  if (plain.field == &WindowDim::high) return false;
+  if (now.base_dilation == 1 && left >= 1 && left < old.size)
+    OfferWindow(to, old, now, left, /*keep_end=*/is_front);
+  if (plain.field == &WindowDim::high) return;
   now.high = RoomFor(now, places) - Spread(old.size, now.base_dilation) - now.low;
-  return TryWindow(reduction, old, now, old.size);
+  OfferWindow(to, old, now, old.size);
 }
 
-bool TryWindows(Reduction& reduction, const Instruction* at) {
+void OfferWindows(Candidates& to, const Instruction* at) {
   if (at->opcode() != Opcode::kConvolution && at->opcode() != Opcode::kReduceWindow &&
       at->opcode() != Opcode::kSelectAndScatter) {
-    return false;  // of a custom call nobody knows what moves
+    return;  // nobody knows what moves in a custom call
   }
   const auto count = static_cast<int64_t>(at->attributes().Window(Attr::kWindow).size());
   for (int64_t d = 0; d < count; ++d) {
     const MovingWindow old = MovingWindow::Of(at, d);
     WindowDim now = old.window();
     now.reversal = false;
-    if (old.window().reversal && TryWindow(reduction, old, now, old.size)) return true;
-    for (const WindowField& plain : kWindowFields) {
-      if (TryPlainer(reduction, old, plain)) return true;
-    }
+    if (old.window().reversal) OfferWindow(to, old, now, old.size);
+    for (const WindowField& plain : kWindowFields) OfferPlainer(to, old, plain);
   }
-  return false;
 }
 
-// All features, or the whole batch, in one group.
-bool TryOneGroup(Reduction& reduction, const Instruction* at) {
-  if (at->opcode() != Opcode::kConvolution) return false;
+// Offers a convolution with all features, or the whole batch, in one group.
+void OfferOneGroup(Candidates& to, const Instruction* at) {
+  if (at->opcode() != Opcode::kConvolution) return;
   for (Attr groups : {Attr::kFeatureGroupCount, Attr::kBatchGroupCount}) {
     const int64_t count = at->attributes().Integer(groups, 1);
-    if (count <= 1 || !reduction.Wants()) continue;
-    ReduceCase c = reduction.best().Clone();
-    Instruction* changed = Counterpart(*c.module, at);
-    changed->mutable_attributes().Remove(groups);
-    const Equivalence sizes(*c.module, LinkKind::kSizes);
-    SizeByClass wanted;
-    if (groups == Attr::kBatchGroupCount) {
-      const int64_t batch = at->attributes().DimLabels()->input_batch;
-      const Instruction* data = changed->operand(0);
-      wanted[sizes.ClassOf(data, 0, batch)] = data->shape().dimension(batch) / count;
-    }
-    std::optional<ReduceCase> resized = Resize(c, sizes, std::move(wanted));
-    if (resized && reduction.Try(*std::move(resized), "one group")) return true;
+    if (count <= 1) continue;
+    to.Offer([&] {
+      ReduceCase c = to.best().Clone();
+      Instruction* changed = Counterpart(*c.module, at);
+      changed->mutable_attributes().Remove(groups);
+      const Equivalence sizes(*c.module, LinkKind::kSizes);
+      SizeByClass wanted;
+      if (groups == Attr::kBatchGroupCount) {
+        const int64_t batch = at->attributes().DimLabels()->input_batch;
+        const Instruction* data = changed->operand(0);
+        wanted[sizes.ClassOf(data, 0, batch)] = data->shape().dimension(batch) / count;
+      }
+      return Resize(c, sizes, std::move(wanted));
+    });
   }
-  return false;
 }
 
-// Without what may be left out: promises about indices, precisions, channels, flags.
-bool TryDefaults(Reduction& reduction, const Instruction* at) {
-  if (at->opcode() == Opcode::kCustomCall) return false;  // whose attributes its target reads
+// Leaves out optional attributes: promises about indices, precisions, channels, flags.
+void OfferDefaults(Candidates& to, const Instruction* at) {
+  if (at->opcode() == Opcode::kCustomCall) return;  // whose attributes its target reads
   for (const AttrSpec& spec : Info(at->opcode()).attributes) {
     if (spec.presence != AttrSpec::kOptional || !at->attributes().Has(spec.attr)) continue;
-    if (!reduction.Wants()) continue;
-    ReduceCase c = reduction.best().Clone();
-    Counterpart(*c.module, at)->mutable_attributes().Remove(spec.attr);
-    if (reduction.Try(std::move(c), "attribute left out")) return true;
+    to.Offer(at, [&](ReduceCase&, Instruction* changed) {
+      changed->mutable_attributes().Remove(spec.attr);
+      return true;
+    });
   }
-  return false;
 }
 
 }  // namespace
 
-bool SimplifyAttributes(Reduction& reduction) {
-  bool changed = false;
-  for (size_t k = 0; k < reduction.best().module->computations().size(); ++k) {
-    for (int64_t i = 0; k < reduction.best().module->computations().size();) {
-      const Computation* computation = reduction.best().module->computations()[k];
-      if (i >= computation->instruction_count() || reduction.Expired()) break;
-      const Instruction* at = *std::next(computation->begin(), i);
-      if (TryFields(reduction, at) || TryWindows(reduction, at) || TryOneGroup(reduction, at) ||
-          TryDefaults(reduction, at)) {
-        changed = true;
-      } else {
-        ++i;
-      }
-    }
+void SimplifyAttributes(Candidates& to) {
+  for (const Instruction* at : LastFirst(to.module())) {
+    OfferFields(to, at);
+    OfferWindows(to, at);
+    OfferOneGroup(to, at);
+    OfferDefaults(to, at);
   }
-  return changed;
 }
 
 }  // namespace assay

@@ -38,6 +38,15 @@ Counterparts::Counterparts(const Module& clone, const Module& original) {
   }
 }
 
+std::vector<const Instruction*> LastFirst(const Module& module) {
+  std::vector<const Instruction*> all;
+  for (const Computation* computation : module.computations()) {
+    const std::vector<const Instruction*> order(computation->begin(), computation->end());
+    all.insert(all.end(), order.rbegin(), order.rend());
+  }
+  return all;
+}
+
 bool IsLeaf(const Instruction* instruction) {
   return instruction->opcode() == Opcode::kParameter || instruction->opcode() == Opcode::kConstant;
 }
@@ -125,10 +134,14 @@ void RemoveUnused(ReduceCase& reduce_case, const absl::flat_hash_set<std::string
   for (Computation* computation : reduce_case.module->computations()) Sort(computation);
 }
 
+void ForgetResultLayout(Module& module) {
+  module.config().entry_layout.reset();
+  module.config().input_output_alias.clear();
+}
+
 ReduceCase WithRoot(const ReduceCase& whole, const Instruction* root) {
   ReduceCase part = whole.Clone();
-  part.module->config().entry_layout.reset();
-  part.module->config().input_output_alias.clear();
+  ForgetResultLayout(*part.module);
   part.module->entry()->set_root(Counterpart(*part.module, root));
   return part;
 }

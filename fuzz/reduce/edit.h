@@ -1,24 +1,33 @@
-// Small edits of a case that several reduction steps share.
+// A program that is being reduced with what it is given, and small edits of it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "fuzz/reduce/reducer.h"
+#include "spec/ir/module.h"
+#include "spec/types/literal.h"
 
 namespace assay {
+
+struct ReduceCase {
+  std::unique_ptr<Module> module;
+  std::vector<Literal> inputs;  // in parameter order of the entry
+
+  ReduceCase Clone() const { return {module->Clone(""), inputs}; }
+};
 
 // The instruction of `clone` that stands where `original` stands in the module that `clone` was
 // cloned from.
 Instruction* Counterpart(const Module& clone, const Instruction* original);
 Computation* Counterpart(const Module& clone, const Computation* original);
 
-// The same of many instructions: finds all of them once.
+// Finds the counterparts of all instructions at once.
 class Counterparts {
  public:
   Counterparts(const Module& clone, const Module& original);
@@ -27,6 +36,10 @@ class Counterparts {
  private:
   absl::flat_hash_map<const Instruction*, Instruction*> there_;
 };
+
+// All instructions, computation by computation, and within each the last first. Where one of them
+// goes with its operands, those before it in this order stay.
+std::vector<const Instruction*> LastFirst(const Module& module);
 
 // True of parameters and constants, which a reduction cannot take apart.
 bool IsLeaf(const Instruction* instruction);
@@ -41,6 +54,9 @@ bool Substitute(Instruction* from, Instruction* with);
 // Takes away dead instructions but those with the names in `needed`, unused computations and unused
 // entry parameters with their inputs; brings instructions in an order in which operands come first.
 void RemoveUnused(ReduceCase& reduce_case, const absl::flat_hash_set<std::string>& needed = {});
+
+// The caller's layout and aliases hold only for a result of the same shape.
+void ForgetResultLayout(Module& module);
 
 // The names of all dead instructions.
 absl::flat_hash_set<std::string> DeadInstructions(const Module& module);

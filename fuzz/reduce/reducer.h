@@ -5,23 +5,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "spec/ir/module.h"
-#include "spec/types/literal.h"
+#include "fuzz/reduce/edit.h"
 
 namespace assay {
-
-// A program and what it is given, in parameter order of the entry.
-struct ReduceCase {
-  std::unique_ptr<Module> module;
-  std::vector<Literal> inputs;
-
-  ReduceCase Clone() const { return {module->Clone(""), inputs}; }
-};
 
 // True: the candidate shows the failure that is being reduced.
 using ReducePredicate = std::function<bool(const Module&, const std::vector<Literal>&)>;

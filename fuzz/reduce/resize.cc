@@ -12,7 +12,7 @@ namespace assay {
 namespace {
 
 constexpr int kMaxRounds = 12;  // of sizes that follow from sizes
-// What a plainer window makes of a short array may be of any length.
+// A plainer window may make any length of a short array.
 constexpr int64_t kMostOfGrown = int64_t{1} << 20;  // elements of an input or a constant
 
 class Resizer {
@@ -65,8 +65,8 @@ class Resizer {
     return at->second == size ? Outcome::kDone : Outcome::kImpossible;
   }
 
-  // What follows from a size is known at the ops behind it, so that a chain of any length takes one
-  // round, and another that begins with all sizes.
+  // A size that follows from another is set before the ops behind it are looked at, so that a chain
+  // of any length takes one round, and another that begins with all sizes.
   Outcome FixAttributes(Module& clone) {
     const Module& module = *original_.module;
     Outcome whole = Outcome::kDone;

@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
+#include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/links/equivalence.h"
-#include "fuzz/reduce/reducer.h"
 
 namespace assay {
 

@@ -2,19 +2,17 @@
 // those; and truth values where that saves a constant.
 #include <cmath>
 #include <memory>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "fuzz/choices.h"
 #include "fuzz/reduce/edit.h"
-#include "fuzz/reduce/links/equivalence.h"
-#include "fuzz/reduce/reduction.h"
+#include "fuzz/reduce/steps.h"
 
 namespace assay {
 namespace {
 
-// Of a complex number the real part.
+// A complex number counts as its real part.
 double NumberAt(const Literal& literal, int64_t i) {
   if (IsComplex(literal.element_type())) return literal.GetComponent(2 * i);
   if (IsFloat(literal.element_type())) return literal.GetDouble(i);
@@ -62,8 +60,8 @@ ReduceCase WithType(const ReduceCase& best, const Equivalence& types, int64_t wa
   return c;
 }
 
-// What counts up becomes an array of one scalar of its type and computation, as no truth values
-// count up. False if there is no such scalar.
+// Puts an array of one scalar, of the same type and computation, in place of an iota: truth values
+// cannot count up. False if there is no such scalar.
 bool BroadcastInstead(Instruction* iota) {
   const Shape scalar = Shape::Scalar(iota->shape().element_type());
   for (Instruction* at : *iota->parent()) {
@@ -75,8 +73,8 @@ bool BroadcastInstead(Instruction* iota) {
   return false;
 }
 
-// The truth values that are constant in a computation become `parameter`, which is one; false if
-// there are none.
+// Puts `parameter`, a truth value, in place of the constant truth values of its computation; false
+// if there are none.
 bool ReadAsTruth(Instruction* parameter) {
   const std::vector<Instruction*> all(parameter->parent()->begin(), parameter->parent()->end());
   bool changed = false;
@@ -95,89 +93,17 @@ bool HasTruth(const Computation& computation) {
   });
 }
 
-// The classes of types that truth values might do for.
-std::set<int64_t> TruthClasses(const Module& module, const Equivalence& types) {
-  std::set<int64_t> classes;
-  for (const Computation* computation : module.computations()) {
-    const bool may_be = computation != module.entry() && HasTruth(*computation);
-    for (const Instruction* at : *computation) {
-      if (at->opcode() == Opcode::kSelectAndScatter) classes.insert(types.ClassOf(at, 0));
-      if (!may_be || at->opcode() != Opcode::kParameter) continue;
-      for (size_t leaf = 0; leaf < ShapeLeaves(at->shape()).size(); ++leaf)
-        classes.insert(types.ClassOf(at, static_cast<int64_t>(leaf)));
-    }
-  }
-  return classes;
-}
-
-// What a comparator or a selector says without looking at its numbers, numbers that are truth
-// values say themselves.
-bool BecomesTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
-  std::vector<const Instruction*> parameters;  // of called computations
-  std::vector<const Instruction*> iotas;
-  for (const auto& [at, leaf, dimension] : types.MembersOf(number)) {
-    if (at->opcode() == Opcode::kIota) iotas.push_back(at);
-    if (at->opcode() != Opcode::kParameter) continue;
-    const bool is_called = at->parent() != reduction.best().module->entry();
-    if (is_called && HasTruth(*at->parent())) parameters.push_back(at);
-  }
-  for (const Instruction* parameter : parameters) {
-    if (!reduction.Wants()) continue;
-    ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
-    for (const Instruction* iota : iotas) BroadcastInstead(Counterpart(*c.module, iota));
-    if (ReadAsTruth(Counterpart(*c.module, parameter)) &&
-        reduction.Try(std::move(c), "numbers that are truth values")) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Draws the truth values of the arrays that the entry begins with.
-void DrawTruth(ReduceCase& reduce_case, uint64_t seed) {
-  const auto draw = [seed](Literal& literal, uint64_t number) {
-    if (!literal.shape().IsArray() || !IsPred(literal.element_type())) return;
-    if (literal.element_count() < 2) return;
-    for (int64_t i = 0; i < literal.element_count(); ++i) {
-      const uint64_t drawn = MixSeeds(seed, MixSeeds(number, static_cast<uint64_t>(i)));
-      literal.SetInteger(i, static_cast<int64_t>(drawn >> 63));
-    }
-  };
-  uint64_t number = 0;
-  for (Literal& input : reduce_case.inputs) draw(input, ++number);
-  for (Instruction* at : *reduce_case.module->entry()) {
-    if (at->literal() == nullptr) continue;
-    Literal literal = *at->literal();
-    draw(literal, ++number);
-    at->set_literal(std::make_shared<const Literal>(std::move(literal)));
-  }
-}
-
-// Truth values are selected and combined by one computation, where numbers need two. Which of them
-// a wrong choice shows on is another question than on which numbers, and asked of some that are
-// drawn.
-bool SelectsTruth(Reduction& reduction, const Equivalence& types, int64_t number) {
-  const Instruction* at = nullptr;
+// A comparator or a selector may give a constant, whatever the numbers are. If they become truth
+// values, `parameter` can be given instead.
+std::optional<ReduceCase> WithTruth(const ReduceCase& best, const Equivalence& types,
+                                    const Instruction* parameter) {
+  const int64_t number = types.ClassOf(parameter, 0);
+  ReduceCase c = WithType(best, types, number, ElementType::kPred);
   for (const auto& [member, leaf, dimension] : types.MembersOf(number)) {
-    if (member->opcode() == Opcode::kSelectAndScatter) at = member;
+    if (member->opcode() == Opcode::kIota) BroadcastInstead(Counterpart(*c.module, member));
   }
-  if (at == nullptr) return false;
-  constexpr uint64_t kDraws = 6;  // the first is what numbers become
-  for (uint64_t draw = 0; draw < 2 * kDraws; ++draw) {
-    if (!reduction.Wants()) continue;
-    const Opcode opcode = draw % 2 == 0 ? Opcode::kOr : Opcode::kAnd;
-    ReduceCase c = WithType(reduction.best(), types, number, ElementType::kPred);
-    Computation* both = c.module->AddComputation("both");
-    const Shape truth = Shape::Scalar(ElementType::kPred);
-    Instruction* a = both->AddParameter(0, truth);
-    Instruction* b = both->AddParameter(1, truth);
-    both->set_root(both->Add(opcode, truth, {a, b}));
-    Instruction* scatter = Counterpart(*c.module, at);
-    for (int64_t k = 0; k < 2; ++k) scatter->set_callee(k, both);
-    if (draw / 2 > 0) DrawTruth(c, draw / 2);
-    if (reduction.Try(std::move(c), "truth values that are selected")) return true;
-  }
-  return false;
+  if (!ReadAsTruth(Counterpart(*c.module, parameter))) return std::nullopt;
+  return c;
 }
 
 // The element type of a class of leaves; kInvalid where it cannot be changed.
@@ -194,32 +120,26 @@ ElementType TypeOf(const Equivalence& types, int64_t number) {
 
 }  // namespace
 
-bool NumbersToTruth(Reduction& reduction) {
-  bool changed = false;
-  for (bool again = true; again && !reduction.Expired(); changed |= again) {
-    const std::shared_ptr<const Equivalence> types = reduction.Links(LinkKind::kTypes);
-    again = absl::c_any_of(TruthClasses(*reduction.best().module, *types), [&](int64_t number) {
-      return TypeOf(*types, number) != ElementType::kInvalid &&
-             (BecomesTruth(reduction, *types, number) || SelectsTruth(reduction, *types, number));
-    });
+void NumbersToTruth(Candidates& to) {
+  const Equivalence& types = to.Links(LinkKind::kTypes);
+  for (const Computation* computation : to.module().computations()) {
+    if (computation == &to.entry() || !HasTruth(*computation)) continue;
+    for (const Instruction* parameter : computation->parameters()) {
+      if (!parameter->shape().IsArray()) continue;
+      if (TypeOf(types, types.ClassOf(parameter, 0)) == ElementType::kInvalid) continue;
+      to.Offer([&] { return WithTruth(to.best(), types, parameter); });
+    }
   }
-  return changed;
 }
 
-bool SimplifyTypes(Reduction& reduction) {
-  bool changed = false;
-  for (int64_t number = 0;; ++number) {
-    const std::shared_ptr<const Equivalence> types = reduction.Links(LinkKind::kTypes);
-    if (number >= types->class_count() || reduction.Expired()) return changed;
-    const ElementType current = TypeOf(*types, number);
+void SimplifyTypes(Candidates& to) {
+  const Equivalence& types = to.Links(LinkKind::kTypes);
+  for (int64_t number = 0; number < types.class_count(); ++number) {
+    const ElementType current = TypeOf(types, number);
     if (current == ElementType::kInvalid) continue;
     for (ElementType type : {ElementType::kS32, ElementType::kF32}) {
       if (type == current || (type == ElementType::kF32 && IsInteger(current))) continue;
-      if (!reduction.Wants()) continue;
-      if (reduction.Try(WithType(reduction.best(), *types, number, type), "plainer type")) {
-        changed = true;
-        break;
-      }
+      to.Offer([&] { return std::optional(WithType(to.best(), types, number, type)); });
     }
   }
 }

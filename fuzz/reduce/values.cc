@@ -1,11 +1,13 @@
 // Plainer values: zeros, ones, counting numbers.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "fuzz/reduce/reduction.h"
+#include "fuzz/reduce/edit.h"
+#include "fuzz/reduce/steps.h"
 
 namespace assay {
 namespace {
@@ -35,97 +37,67 @@ void Halve(Literal& literal, int64_t i) {
   }
 }
 
-// The literals of a case: inputs, then constants in stored order.
-int64_t LiteralCount(const ReduceCase& reduce_case) {
-  int64_t count = static_cast<int64_t>(reduce_case.inputs.size());
-  for (const Computation* computation : reduce_case.module->computations()) {
-    for (const Instruction* at : *computation) count += at->literal() != nullptr;
-  }
-  return count;
-}
+// One of the literals of a case: of an input, or (`at`) of a constant.
+struct Place {
+  const Literal* literal;
+  size_t input;
+  const Instruction* at;
+};
 
-const Literal* GetLiteral(const ReduceCase& reduce_case, int64_t number) {
-  if (number < static_cast<int64_t>(reduce_case.inputs.size())) return &reduce_case.inputs[number];
-  number -= static_cast<int64_t>(reduce_case.inputs.size());
+std::vector<Place> PlacesOf(const ReduceCase& reduce_case) {
+  std::vector<Place> places;
+  for (size_t i = 0; i < reduce_case.inputs.size(); ++i)
+    places.push_back({&reduce_case.inputs[i], i, nullptr});
   for (const Computation* computation : reduce_case.module->computations()) {
     for (const Instruction* at : *computation) {
-      if (at->literal() != nullptr && number-- == 0) return at->literal();
+      if (at->literal() != nullptr) places.push_back({at->literal(), 0, at});
     }
   }
-  return nullptr;
+  return places;
 }
 
-bool TryChange(Reduction& reduction, int64_t number, const Change& change) {
-  const Literal& old = *GetLiteral(reduction.best(), number);
-  Literal literal = old;
-  change(literal);
-  if (absl::c_equal(literal.bytes(), old.bytes()) || !reduction.Wants()) return false;
-  ReduceCase c = reduction.best().Clone();
-  const auto inputs = static_cast<int64_t>(c.inputs.size());
-  if (number < inputs) {
-    c.inputs[number] = std::move(literal);
-    return reduction.Try(std::move(c), "plainer values");
-  }
-  number -= inputs;
-  for (Computation* computation : c.module->computations()) {
-    for (Instruction* at : *computation) {
-      if (at->literal() == nullptr || number-- != 0) continue;
-      at->set_literal(std::make_shared<const Literal>(std::move(literal)));
-      return reduction.Try(std::move(c), "plainer values");
+void OfferChange(Candidates& to, const Place& place, const Change& change) {
+  to.Offer([&](ReduceCase& c) {
+    Literal literal = *place.literal;
+    change(literal);
+    if (absl::c_equal(literal.bytes(), place.literal->bytes())) return false;
+    if (place.at == nullptr) {
+      c.inputs[place.input] = std::move(literal);
+    } else {
+      Counterpart(*c.module, place.at)
+          ->set_literal(std::make_shared<const Literal>(std::move(literal)));
     }
-  }
-  return false;
+    return true;
+  });
 }
 
-bool SimplifyLiteral(Reduction& reduction, int64_t number) {
-  auto count = [&] {
-    const Literal* literal = GetLiteral(reduction.best(), number);
-    return literal == nullptr || !literal->shape().IsArray() || IsComplex(literal->element_type())
-               ? 0
-               : literal->element_count();
-  };
-  int64_t n = count();
-  if (n == 0) return false;
-  bool changed = false;
-  for (const Change& change :
-       {Change([](Literal& l) { Fill(l, 0, l.element_count(), 0); }),
-        Change([](Literal& l) { Fill(l, 0, l.element_count(), 1); }), Change([](Literal& l) {
-          for (int64_t i = 0; i < l.element_count(); ++i) {
-            SetNumber(l, i, i % 17);
-          }
-        })}) {
-    if (TryChange(reduction, number, change)) {
-      changed = true;
-      break;
-    }
+void CountUp(Literal& literal) {
+  for (int64_t i = 0; i < literal.element_count(); ++i) SetNumber(literal, i, i % 17);
+}
+
+void OfferPlainer(Candidates& to, const Place& place) {
+  const int64_t n = place.literal->element_count();
+  for (int64_t value : {0, 1})
+    OfferChange(to, place, [n, value](Literal& l) { Fill(l, 0, n, value); });
+  OfferChange(to, place, CountUp);
+  for (int64_t chunk = n / 2; chunk >= 1 && n / chunk <= kMaxSingles; chunk /= 2) {
+    for (int64_t at = 0; at < n; at += chunk)
+      OfferChange(to, place, [&](Literal& l) { Fill(l, at, std::min(at + chunk, n), 0); });
   }
-  for (int64_t chunk = n / 2; chunk >= 1; chunk /= 2) {
-    if (n / chunk > kMaxSingles) break;
-    for (int64_t at = 0; at < n && !reduction.Expired(); at += chunk) {
-      int64_t to = std::min(at + chunk, n);
-      changed |= TryChange(reduction, number, [&](Literal& l) { Fill(l, at, to, 0); });
-    }
+  for (int64_t i = 0; i < n && n <= kMaxSingles; ++i) {
+    for (int64_t small : {0, 1, 2, 3, -1})
+      OfferChange(to, place, [i, small](Literal& l) { SetNumber(l, i, small); });
+    OfferChange(to, place, [i](Literal& l) { Halve(l, i); });
   }
-  for (int64_t i = 0; i < n && n <= kMaxSingles && !reduction.Expired(); ++i) {
-    for (int64_t small : {0, 1, 2, 3, -1}) {
-      if (TryChange(reduction, number, [&](Literal& l) { SetNumber(l, i, small); })) {
-        changed = true;
-        break;
-      }
-    }
-    while (TryChange(reduction, number, [&](Literal& l) { Halve(l, i); })) changed = true;
-  }
-  return changed;
 }
 
 }  // namespace
 
-bool SimplifyValues(Reduction& reduction) {
-  bool changed = false;
-  for (int64_t i = 0; i < LiteralCount(reduction.best()) && !reduction.Expired(); ++i) {
-    changed |= SimplifyLiteral(reduction, i);
+void SimplifyValues(Candidates& to) {
+  for (const Place& place : PlacesOf(to.best())) {
+    const Literal& literal = *place.literal;
+    if (literal.shape().IsArray() && !IsComplex(literal.element_type())) OfferPlainer(to, place);
   }
-  return changed;
 }
 
 }  // namespace assay

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostSteps = 4;
 
-// How many steps lie between an instruction and `from`, of which it is an operand's operand ...
+// Counts the steps to `from` from each instruction that it uses, directly or not.
 std::map<const Instruction*, int64_t> StepsBefore(const Instruction* from) {
   std::map<const Instruction*, int64_t> steps = {{from, 0}};
   std::vector<const Instruction*> layer = {from};
@@ -143,7 +143,7 @@ std::vector<ReduceCase> ProgramsAround(const ReduceCase& whole, const Instructio
     }
     program.module->entry()->set_root(Counterpart(*program.module, instruction));
     for (const auto& [from, known] : cuts) {
-      // What was cut before may have taken it along.
+      // An earlier cut may have taken it along.
       if (from->users().empty()) continue;
       from->ReplaceAllUsesWith(AddInput(program, *known));
     }

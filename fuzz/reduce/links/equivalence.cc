@@ -323,7 +323,7 @@ void Equivalence::LinkScan(const Instruction* at) {
   }
 }
 
-// As many rows as columns.
+// The matrices have as many rows as columns.
 void Equivalence::LinkSquare(const Instruction* matrices) {
   const int64_t rank = matrices->shape().rank();
   JoinDim(matrices, rank - 2, matrices, rank - 1);

@@ -70,7 +70,7 @@ std::vector<FollowingSize> SizesOfUpdates(const Instruction* original, const Ins
   return sizes;
 }
 
-// What is scattered is no larger than where it goes.
+// The scattered updates are no larger than the operand.
 std::vector<FollowingSize> SizesOfScattered(const Instruction* original,
                                             const Instruction* changed) {
   const Attributes& attributes = changed->attributes();

@@ -1,5 +1,5 @@
-// What follows for an op when its operands get other sizes: the sizes that its attributes hold, and
-// those of its result and of its other operands.
+// The sizes that follow for an op when its operands get other sizes: those that its attributes
+// hold, and those of its result and of its other operands.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct FollowingSize {
   int64_t leaf, dimension, size;
 };
 
-// What the op's rule demands where `changed`, the copy of `original` with other sizes, has other
-// sizes; `of` names instructions of the original. Empty where all agree, and where an operand fits
-// in no way that is known here: then the verifier has the last word.
+// The sizes that the op's rule demands where `changed`, the copy of `original` with other sizes,
+// has other sizes; `of` names instructions of the original. Empty where all agree, and where an
+// operand fits in no way that is known here: then the verifier has the last word.
 std::vector<FollowingSize> FollowingSizes(const Instruction* original, const Instruction* changed);
 
 }  // namespace assay

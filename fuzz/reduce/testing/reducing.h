@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "fuzz/reduce/reducer.h"
 #include "gtest/gtest.h"
 #include "spec/ir/module.h"
@@ -71,8 +72,22 @@ inline Outcome ReduceText(const std::string& text, const ReducePredicate& predic
   return outcome;
 }
 
+// The program has an instruction of which the test is true.
+inline ReducePredicate AnyOp(std::function<bool(const Instruction&)> test) {
+  return [test = std::move(test)](const Module& module, const std::vector<Literal>&) {
+    return AnyInstruction(module, test);
+  };
+}
+
 inline bool HasOpcode(const Module& module, Opcode opcode) {
   return AnyInstruction(module, [opcode](const Instruction& at) { return at.opcode() == opcode; });
+}
+
+// The program has all of these ops.
+inline ReducePredicate HasAll(std::vector<Opcode> opcodes) {
+  return [opcodes = std::move(opcodes)](const Module& module, const std::vector<Literal>&) {
+    return absl::c_all_of(opcodes, [&](Opcode opcode) { return HasOpcode(module, opcode); });
+  };
 }
 
 }  // namespace assay

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-// Where the failure is in an op with a tuple for its result, no element has to be taken out.
+// An op that gives a tuple may be the result as it is.
 TEST(Reduce, ATupleIsAResultToo) {
   constexpr char kSort[] = R"(HloModule sorted
 less {
@@ -28,11 +28,9 @@ ENTRY e {
   ROOT negated = f32[5] negate(first)
 }
 )";
-  Outcome outcome = ReduceText(kSort, [](const Module& module, const std::vector<Literal>&) {
-    return AnyInstruction(module, [](const Instruction& at) {
-      return at.opcode() == Opcode::kSort && at.shape().IsTuple();
-    });
-  });
+  Outcome outcome = ReduceText(kSort, AnyOp([](const Instruction& at) {
+                                 return at.opcode() == Opcode::kSort && at.shape().IsTuple();
+                               }));
   const Module& module = *outcome.result.reduced.module;
   EXPECT_EQ(module.entry()->root()->opcode(), Opcode::kSort) << outcome.text;
   EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
@@ -48,8 +46,8 @@ bool HasSortWithABranch(const Module& module, const std::vector<Literal>&) {
   });
 }
 
-// Of a sort of three arrays whose comparator hands all of its parameters to a branch one array is
-// enough, and the branch needs none.
+// A sort of three arrays, whose comparator hands all of its parameters to a branch, needs one
+// array, and the branch needs none.
 TEST(Reduce, OperandsThatNothingNeedsGo) {
   const Outcome outcome = ReduceText(R"(HloModule sorted
 less {
@@ -120,20 +118,18 @@ ENTRY e {
   ROOT sorted = (s32[5], f32[5]) sort(n, k), dimensions={0}, to_apply=comparator
 }
 )",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       return AnyInstruction(module, [](const Instruction& at) {
-                                         return at.opcode() == Opcode::kSort &&
-                                                at.operand(0)->opcode() == Opcode::kNegate &&
-                                                at.callee()->root()->opcode() == Opcode::kCompare;
-                                       });
-                                     });
+                                     AnyOp([](const Instruction& at) {
+                                       return at.opcode() == Opcode::kSort &&
+                                              at.operand(0)->opcode() == Opcode::kNegate &&
+                                              at.callee()->root()->opcode() == Opcode::kCompare;
+                                     }));
   const Module& module = *outcome.result.reduced.module;
   EXPECT_EQ(module.entry()->root()->operand_count(), 1) << outcome.text;
   EXPECT_LE(module.InstructionCount(), 6) << outcome.text;
   EXPECT_THAT(outcome.text, testing::HasSubstr("direction=GT"));
 }
 
-// The same of a reduction of two arrays, whose computation returns one of them in the end.
+// A reduction of two arrays, one of which is returned in the end, needs one array.
 TEST(Reduce, OneOfTwoReductionsGoes) {
   const Outcome outcome = ReduceText(R"(HloModule reduced
 both {
@@ -211,9 +207,39 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
 }
 
+// A computation that is called within another of its form does not become that one.
+TEST(Reduce, NoComputationCallsItself) {
+  const Outcome outcome = ReduceText(R"(HloModule nested
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT
+}
+branch {
+  t = (f32[], f32[]) parameter(0)
+  a = f32[] get-tuple-element(t), index=0
+  b = f32[] get-tuple-element(t), index=1
+  ROOT c = pred[] call(a, b), to_apply=less
+}
+comparator {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = pred[] compare(a, b), direction=LT
+  t = (f32[], f32[]) tuple(a, b)
+  ROOT d = pred[] conditional(c, t, t), true_computation=branch, false_computation=branch
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  ROOT s = f32[3] sort(x), dimensions={0}, to_apply=comparator
+})",
+                                     HasAll({Opcode::kSort, Opcode::kConditional, Opcode::kCall}));
+  EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 12) << outcome.text;
+}
+
 // A reduction and a map of one element are what their computations make of it.
 TEST(Reduce, AnOpOnOneElementBecomesItsComputation) {
-  const Outcome outcome = ReduceText(R"(HloModule reduced
+  const Outcome outcome =
+      ReduceText(R"(HloModule reduced
 smaller {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -237,26 +263,19 @@ ENTRY e {
   y = f32[] reduce(x, z), dimensions={0,1}, to_apply=larger
   ROOT w = f32[] map(y), dimensions={}, to_apply=rooted
 })",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       return HasOpcode(module, Opcode::kReduce) &&
-                                              HasOpcode(module, Opcode::kMinimum) &&
-                                              HasOpcode(module, Opcode::kMaximum) &&
-                                              HasOpcode(module, Opcode::kSqrt);
-                                     });
+                 HasAll({Opcode::kReduce, Opcode::kMinimum, Opcode::kMaximum, Opcode::kSqrt}));
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
   EXPECT_FALSE(HasOpcode(*outcome.result.reduced.module, Opcode::kMap)) << outcome.text;
 }
 
 // A comparator that only needs some truth value gets it from the elements, if these are some.
 TEST(Reduce, NumbersBecomeTruthValues) {
-  const auto loop_compares = [](const Module& module, const std::vector<Literal>&) {
-    return AnyInstruction(module, [](const Instruction& at) {
-      if (at.opcode() != Opcode::kSort) return false;
-      const Instruction* loop = at.callee()->root();
-      return loop->opcode() == Opcode::kWhile &&
-             loop->callee(1)->root()->opcode() == Opcode::kConstant;
-    });
-  };
+  const auto loop_compares = AnyOp([](const Instruction& at) {
+    if (at.opcode() != Opcode::kSort) return false;
+    const Instruction* loop = at.callee()->root();
+    return loop->opcode() == Opcode::kWhile &&
+           loop->callee(1)->root()->opcode() == Opcode::kConstant;
+  });
   const Outcome outcome = ReduceText(R"(HloModule compared
 goes_on {
   p = pred[] parameter(0)
@@ -280,8 +299,8 @@ ENTRY e {
   ROOT r = c64[3] sort(x), dimensions={0}, to_apply=comparator
 })",
                                      loop_compares);
-  // What is sorted and the sort, two elements and the loop, what it asks, and what it does, which
-  // keeps its constant.
+  // An array and its sort, two elements and the loop, its condition, and its body, which keeps its
+  // constant.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
 }
 
@@ -308,7 +327,7 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
 }
 
-// What is wrong with a choice may be so with one of truth values, which need one computation.
+// A wrong choice among numbers may be as wrong among truth values.
 TEST(Reduce, SelectedNumbersBecomeTruthValues) {
   const Outcome outcome = ReduceText(R"(HloModule selected
 select {
@@ -364,35 +383,6 @@ ENTRY e {
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
 }
 
-// Each of the two calls alone would make the program longer.
-TEST(Reduce, SharedCalleesAreTakenInTogether) {
-  const Outcome outcome = ReduceText(R"(HloModule shared
-callee {
-  a = f32[2] parameter(0)
-  b = f32[2] parameter(1)
-  c = f32[2] multiply(a, b)
-  ROOT d = f32[2] atan2(c, b)
-}
-ENTRY e {
-  x = f32[2] parameter(0)
-  y = f32[2] call(x, x), to_apply=callee
-  ROOT z = f32[2] call(y, x), to_apply=callee
-})",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       int64_t weight = 0;
-                                       for (const Instruction* at : module.entry()->PostOrder()) {
-                                         const bool calls = at->opcode() == Opcode::kCall;
-                                         const Computation* in = calls ? at->callee() : nullptr;
-                                         weight += at->opcode() == Opcode::kAtan2;
-                                         if (in == nullptr) continue;
-                                         for (const Instruction* inner : *in)
-                                           weight += inner->opcode() == Opcode::kAtan2;
-                                       }
-                                       return weight >= 2;
-                                     });
-  EXPECT_FALSE(HasOpcode(*outcome.result.reduced.module, Opcode::kCall)) << outcome.text;
-}
-
 // A compiler may die of what nothing reads, which then may not go with the first step.
 TEST(Reduce, WhatNothingReadsMayBeNeeded) {
   const Outcome outcome =
@@ -412,13 +402,11 @@ ENTRY e {
   z = s8[4,3] add(w, n)
   ROOT t = (s8[4,3], s8[4,3]) tuple(z, n)
 })",
-                 [](const Module& module, const std::vector<Literal>&) {
-                   return AnyInstruction(module, [](const Instruction& at) {
-                     return at.opcode() == Opcode::kReduce && at.parent()->root() != &at &&
-                            (at.users().empty() || at.users()[0]->users().empty()) &&
-                            at.parent()->root()->opcode() != Opcode::kNegate;
-                   });
-                 });
+                 AnyOp([](const Instruction& at) {
+                   return at.opcode() == Opcode::kReduce && at.parent()->root() != &at &&
+                          (at.users().empty() || at.users()[0]->users().empty()) &&
+                          at.parent()->root()->opcode() != Opcode::kNegate;
+                 }));
   // Something is the result; the reduction has an array, a start, and what it reduces by.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
 }

@@ -1,12 +1,13 @@
-// Lower ranks: a dimension that is one element everywhere goes away from every shape and attribute.
+// Smaller dimensions, together with all that has to change with them, and fewer: a dimension that
+// is one element everywhere goes away from every shape and attribute.
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "fuzz/reduce/links/equivalence.h"
-#include "fuzz/reduce/reduction.h"
+#include "fuzz/reduce/resize.h"
+#include "fuzz/reduce/steps.h"
 
 namespace assay {
 namespace {
@@ -245,26 +246,59 @@ class Dropper {
   ReduceCase c_;
 };
 
+int64_t SizeOfClass(const Equivalence& sizes, int64_t c) {
+  const auto& [at, leaf, dimension] = sizes.MembersOf(c)[0];
+  return ShapeLeaves(at->shape())[leaf]->dimension(dimension);
+}
+
+// Dimensions of class `c` get a smaller size, by their first elements or by their last.
+void OfferSize(Candidates& to, int64_t c, int64_t now, int64_t size) {
+  for (bool keep_end : {false, true}) {
+    to.Offer([&]() -> std::optional<ReduceCase> {
+      if (size < 1 || size >= now) return std::nullopt;
+      return Resize(to.best(), to.Links(LinkKind::kSizes), {{c, size}}, keep_end);
+    });
+  }
+}
+
 }  // namespace
 
-bool DropDimensions(Reduction& reduction) {
-  bool changed = false;
-  for (int64_t number = 0; !reduction.Expired();) {
-    const std::shared_ptr<const Equivalence> positions = reduction.Links(LinkKind::kPositions);
-    if (number >= positions->class_count()) break;
-    const bool one = absl::c_all_of(positions->MembersOf(number), [](const auto& member) {
+void ShrinkEverything(Candidates& to) {
+  const Equivalence& sizes = to.Links(LinkKind::kSizes);
+  for (int64_t size : {1, 2, 3, 4, 8}) {
+    SizeByClass wanted;
+    for (int64_t c = 0; c < sizes.class_count(); ++c) {
+      if (SizeOfClass(sizes, c) > size) wanted[c] = size;
+    }
+    to.Offer([&]() -> std::optional<ReduceCase> {
+      if (wanted.empty()) return std::nullopt;
+      return Resize(to.best(), sizes, std::move(wanted));
+    });
+  }
+}
+
+// A bug that needs a size has a least one. From each accepted size on, the same and smaller parts
+// of what is left are taken away, which finds it as fast as halving does.
+void ShrinkDimensions(Candidates& to) {
+  ShrinkEverything(to);
+  const Equivalence& sizes = to.Links(LinkKind::kSizes);
+  for (int64_t c = 0; c < sizes.class_count() && !to.IsOver(); ++c) {
+    const int64_t now = SizeOfClass(sizes, c);
+    for (int64_t size : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, now / 4})
+      OfferSize(to, c, now, size);
+    for (int64_t part = now - now / 2; part > 0; part /= 2) OfferSize(to, c, now, now - part);
+  }
+}
+
+void DropDimensions(Candidates& to) {
+  const Equivalence& positions = to.Links(LinkKind::kPositions);
+  for (int64_t number = 0; number < positions.class_count(); ++number) {
+    const bool one = absl::c_all_of(positions.MembersOf(number), [](const auto& member) {
       const auto& [at, leaf, dimension] = member;
       return ShapeLeaves(at->shape())[leaf]->dimension(dimension) == 1;
     });
-    std::optional<ReduceCase> candidate;
-    if (one && reduction.Wants()) candidate = Dropper(reduction.best(), *positions, number).Run();
-    if (candidate && reduction.Try(*std::move(candidate), "drop a dimension")) {
-      changed = true;
-    } else {
-      ++number;
-    }
+    if (one) to.Offer([&] { return Dropper(to.best(), positions, number).Run(); });
   }
-  return changed;
 }
 
 }  // namespace assay

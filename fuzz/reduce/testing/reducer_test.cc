@@ -48,9 +48,10 @@ bool HasNestedDynamicSlices(const Module& module, const std::vector<Literal>&) {
   });
 }
 
-// What comes back from another compiler has the size of the bound.
+// Another compiler gives back an array that has the size of the bound.
 TEST(Reduce, AnArrayOfRunTimeSizeDoesNotBecomeTheResult) {
-  const Outcome outcome = ReduceText(R"(HloModule sized
+  const Outcome outcome = ReduceText(
+      R"(HloModule sized
 add {
   a = s32[] parameter(0)
   b = s32[] parameter(1)
@@ -64,11 +65,7 @@ ENTRY main {
   sized = s32[<=6,2] set-dimension-size(y, n), dimensions={0}
   ROOT sum = s32[2] reduce(sized, z), dimensions={0}, to_apply=add
 })",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       return AnyInstruction(module, [](const Instruction& at) {
-                                         return at.opcode() == Opcode::kSetDimensionSize;
-                                       });
-                                     });
+      AnyOp([](const Instruction& at) { return at.opcode() == Opcode::kSetDimensionSize; }));
   const Module& reduced = *outcome.result.reduced.module;
   EXPECT_FALSE(reduced.entry()->root()->shape().HasDynamicDimension()) << outcome.text;
   EXPECT_FALSE(AnyInstruction(reduced, [](const Instruction& at) {
@@ -127,8 +124,7 @@ TEST(Reduce, NestedDynamicSlicesToFourInstructions) {
   EXPECT_EQ(module.entry()->root()->shape().element_type(), ElementType::kS32) << outcome.text;
 }
 
-// What several processes find together is what one finds alone, and a candidate that a process dies
-// of is one that does not show the failure.
+// A candidate that a process dies of does not show the failure.
 TEST(Reduce, OnSeveralCoresAlike) {
   const auto predicate = [](const Module& module, const std::vector<Literal>& inputs) {
     if (module.InstructionCount() == 7) raise(SIGKILL);
@@ -147,8 +143,7 @@ TEST(Reduce, OnSeveralCoresAlike) {
   EXPECT_TRUE(HasNestedDynamicSlices(*result->reduced.module, result->reduced.inputs));
 }
 
-// What a step made of a best case in one run it need not make in the next, and nothing else is
-// left out: several processes find exactly what one does.
+// The first candidate in order that will do is taken, however many are tried at once.
 TEST(Reduce, SeveralCoresFindTheSame) {
   for (uint64_t i = 0; i < 24; ++i) {
     const Case made = GenerateCase(78, i);
@@ -182,9 +177,7 @@ TEST(Reduce, LongProgramsLoseHalves) {
     StrAppend(&text, "  x", i, " = f32[2] ", i == 1000 ? "sqrt" : "negate", "(x", i - 1, ")\n");
   }
   StrAppend(&text, "  ROOT y = f32[2] exponential(x", kLength, ")\n}\n");
-  const Outcome outcome = ReduceText(text, [](const Module& module, const std::vector<Literal>&) {
-    return HasOpcode(module, Opcode::kSqrt);
-  });
+  const Outcome outcome = ReduceText(text, HasAll({Opcode::kSqrt}));
   EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 2) << outcome.text;
   EXPECT_LE(outcome.result.progress.probes, 60) << outcome.text;
 }
@@ -206,14 +199,12 @@ TEST(Reduce, AnotherProgramDecides) {
 
 TEST(Reduce, KeepsTheSizesThatMatter) {
   // The inner slice must be able to start late: more than one place for it.
-  auto predicate = [](const Module& module, const std::vector<Literal>&) {
-    return AnyInstruction(module, [](const Instruction& at) {
-      return at.opcode() == Opcode::kDynamicSlice &&
-             at.operand(0)->opcode() == Opcode::kDynamicSlice && at.shape().rank() > 0 &&
-             at.operand(0)->shape().dimension(0) > at.shape().dimension(0) &&
-             at.operand(0)->operand(0)->shape().dimension(0) > at.operand(0)->shape().dimension(0);
-    });
-  };
+  auto predicate = AnyOp([](const Instruction& at) {
+    return at.opcode() == Opcode::kDynamicSlice &&
+           at.operand(0)->opcode() == Opcode::kDynamicSlice && at.shape().rank() > 0 &&
+           at.operand(0)->shape().dimension(0) > at.shape().dimension(0) &&
+           at.operand(0)->operand(0)->shape().dimension(0) > at.operand(0)->shape().dimension(0);
+  });
   Outcome outcome = ReduceText(kNestedSlices, predicate);
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 4) << outcome.text;
   EXPECT_EQ(outcome.result.reduced.module->entry()->root()->shape().rank(), 1) << outcome.text;
@@ -233,11 +224,9 @@ ENTRY e {
   y = s32[48351] parameter(1)
   ROOT a = s32[48351] add(x, y)
 })";
-  auto predicate = [](const Module& module, const std::vector<Literal>&) {
-    return AnyInstruction(module, [](const Instruction& at) {
-      return at.opcode() == Opcode::kAdd && at.shape().ElementCount() >= 13717;
-    });
-  };
+  auto predicate = AnyOp([](const Instruction& at) {
+    return at.opcode() == Opcode::kAdd && at.shape().ElementCount() >= 13717;
+  });
   const Outcome outcome = ReduceText(kLong, predicate);
   EXPECT_EQ(outcome.result.reduced.module->entry()->root()->shape().dimension(0), 13717);
   EXPECT_LE(outcome.result.progress.probes, 200) << outcome.text;
@@ -270,11 +259,9 @@ ENTRY e {
 }
 )";
   // Somebody needs the call to stay.
-  const auto predicate = [](const Module& module, const std::vector<Literal>&) {
-    return AnyInstruction(module, [](const Instruction& at) {
-      return at.opcode() == Opcode::kCosine && at.operand(0)->opcode() == Opcode::kCall;
-    });
-  };
+  const auto predicate = AnyOp([](const Instruction& at) {
+    return at.opcode() == Opcode::kCosine && at.operand(0)->opcode() == Opcode::kCall;
+  });
   Outcome outcome = ReduceText(kText, predicate);
   const Module& module = *outcome.result.reduced.module;
   const auto is_effect = [](const Instruction& at) {
@@ -377,7 +364,7 @@ ENTRY e {
   EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 4) << outcome.text;
 }
 
-// What computes the failure is known before types and values get small.
+// The structure of a failure is known before types and values get small.
 TEST(Reduce, EndsWhereItIsEnough) {
   const std::unique_ptr<Module> module = Parse(kNestedSlices);
   for (const bool enough : {true, false}) {

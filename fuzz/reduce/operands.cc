@@ -4,21 +4,20 @@
 #include <vector>
 
 #include "fuzz/reduce/edit.h"
-#include "fuzz/reduce/links/equivalence.h"
-#include "fuzz/reduce/reduction.h"
 #include "fuzz/reduce/resize.h"
+#include "fuzz/reduce/steps.h"
 
 namespace assay {
 namespace {
 
-// What goes when an op loses one of the arrays that it works on.
+// One of the arrays that an op works on, with all that goes when the op loses it.
 struct Slot {
   std::vector<int64_t> operands, parameters;  // ascending, and corresponding
   int64_t result = -1;                        // element of the result; -1: there is none
   bool is_returned = false;                   // the computation returns that element, too
 };
 
-// How many arrays the op works on, of which it may lose one; 0 where it may not.
+// Counts the arrays that the op works on, if it may lose one of them; else 0.
 int64_t SlotsOf(const Instruction& at) {
   const int64_t count = at.operand_count();
   switch (at.opcode()) {
@@ -49,7 +48,7 @@ Slot SlotAt(const Instruction& at, int64_t k) {
   }
 }
 
-// Whether the slot's parameters are only compared with each other, as any numbers can be.
+// True if the slot's parameters are only compared with each other, as any numbers can be.
 bool AreOnlyCompared(const Computation& callee, const Slot& slot) {
   return std::all_of(slot.parameters.begin(), slot.parameters.end(), [&](int64_t number) {
     const Instruction* parameter = callee.parameter(number);
@@ -162,66 +161,45 @@ bool DropSlot(Instruction* at, int64_t k, int64_t other) {
   }
   if (is_root) {
     if (at->parent() != module->entry()) return false;
-    module->config().entry_layout.reset();
-    module->config().input_output_alias.clear();
+    ForgetResultLayout(*module);
     at->parent()->set_root(now);
   }
   return ReadFrom(at, now, slot.result, at->operand(slot.operands[0]));
 }
 
-// A concatenation without `count` parts from `first` on; the sizes of what reads it follow.
-bool DropPartsFrom(Reduction& reduction, const Instruction* at, int64_t first, int64_t count) {
-  if (!reduction.Wants()) return false;
-  std::vector<Instruction*> kept;
-  ReduceCase c = reduction.best().Clone();
+// Takes `count` parts from a concatenation, from the one at `first` on; the sizes of what reads it
+// follow.
+std::optional<ReduceCase> WithoutParts(const ReduceCase& whole, const Instruction* at,
+                                       int64_t first, int64_t count) {
+  ReduceCase c = whole.Clone();
   Instruction* changed = Counterpart(*c.module, at);
-  for (int64_t k = 0; k < changed->operand_count(); ++k) {
-    if (k < first || k >= first + count) kept.push_back(changed->operand(k));
-  }
+  std::vector<Instruction*> kept(changed->operands().begin(), changed->operands().end());
+  kept.erase(kept.begin() + first, kept.begin() + first + count);
   Instruction* now =
       changed->parent()->Add(Opcode::kConcatenate, changed->shape(), kept, changed->attributes());
   if (changed == changed->parent()->root()) changed->parent()->set_root(now);
-  if (!Substitute(changed, now)) return false;
-  const Equivalence sizes(*c.module, LinkKind::kSizes);
-  std::optional<ReduceCase> resized = Resize(c, sizes, {});
-  return resized && reduction.Try(*std::move(resized), "drop parts of a concatenation");
+  if (!Substitute(changed, now)) return std::nullopt;
+  return Resize(c, Equivalence(*c.module, LinkKind::kSizes), {});
 }
 
 }  // namespace
 
-bool DropParts(Reduction& reduction) {
-  for (size_t c = 0; c < reduction.best().module->computations().size(); ++c) {
-    for (const Instruction* at : *reduction.best().module->computations()[c]) {
-      if (at->opcode() != Opcode::kConcatenate || at->operand_count() < 2) continue;
-      // Of a thousand parts half go at once, if they can.
-      const int64_t parts = at->operand_count();
-      for (int64_t count = parts / 2; count > 0; count /= 2) {
-        for (int64_t first = parts - count; first >= 0 && !reduction.Expired(); first -= count) {
-          // The best case has changed under the iterators: the next round goes on.
-          if (DropPartsFrom(reduction, at, first, count)) return true;
-        }
+void DropOperands(Candidates& to) {
+  for (const Instruction* at : LastFirst(to.module())) {
+    for (int64_t k = SlotsOf(*at); k-- > 0;) {
+      for (int64_t other = SlotsOf(*at); other-- > -1;) {
+        if (other == k) continue;
+        to.Offer(at, [k, other](ReduceCase&, Instruction* op) { return DropSlot(op, k, other); });
       }
     }
-  }
-  return false;
-}
-
-bool DropVariadicOperands(Reduction& reduction) {
-  for (size_t c = 0; c < reduction.best().module->computations().size(); ++c) {
-    const Computation* computation = reduction.best().module->computations()[c];
-    for (const Instruction* at : *computation) {
-      for (int64_t k = SlotsOf(*at); k-- > 0;) {
-        for (int64_t other = SlotsOf(*at); other-- > -1;) {
-          if (other == k || !reduction.Wants()) continue;
-          ReduceCase candidate = reduction.best().Clone();
-          if (!DropSlot(Counterpart(*candidate.module, at), k, other)) continue;
-          // The best case has changed under the iterators: the next round goes on.
-          if (reduction.Try(std::move(candidate), "drop one of many operands")) return true;
-        }
-      }
+    if (at->opcode() != Opcode::kConcatenate) continue;
+    // Half of a thousand parts go at once, if they can.
+    const int64_t parts = at->operand_count();
+    for (int64_t count = parts / 2; count > 0; count /= 2) {
+      for (int64_t first = parts - count; first >= 0; first -= count)
+        to.Offer([&] { return WithoutParts(to.best(), at, first, count); });
     }
   }
-  return false;
 }
 
 }  // namespace assay
