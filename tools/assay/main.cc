@@ -21,6 +21,8 @@ const std::vector<Verb> kVerbs = {
     {"verify", "Say exactly what is wrong with a module", "assay verify module.hlo", DeclareVerify},
     {"print", "Write a module in another form, or after optimization",
      "assay print module.hlo --format short", DeclarePrint},
+    {"prove", "Prove the rewrites that move data for all sizes, or refute them",
+     "assay prove --forget slice-of-pad/no-interior", DeclareProve},
     {"graph", "Draw a module: DOT, or SVG by graphviz", "assay graph module.hlo -o module.svg",
      DeclareGraph},
     {"fuzz", "Compare a backend with the oracle on random programs",

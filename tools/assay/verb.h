@@ -47,6 +47,7 @@ void DeclareGraph(OptionList& line, VerbAction& action);
 void DeclareOps(OptionList& line, VerbAction& action);
 void DeclarePeer(OptionList& line, VerbAction& action);
 void DeclarePrint(OptionList& line, VerbAction& action);
+void DeclareProve(OptionList& line, VerbAction& action);
 void DeclareReduce(OptionList& line, VerbAction& action);
 void DeclareReplay(OptionList& line, VerbAction& action);
 void DeclareReport(OptionList& line, VerbAction& action);

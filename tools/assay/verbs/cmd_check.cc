@@ -20,9 +20,9 @@
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
+#include "tools/assay/texts/check_power.h"
 #include "tools/assay/texts/cut_text.h"
 #include "tools/assay/verb.h"
-#include "tools/assay/verbs/check_power.h"
 
 namespace assay {
 namespace {

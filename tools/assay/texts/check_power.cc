@@ -1,5 +1,5 @@
 // assay check --power and --mistakes: how many wrong answers the bounds convict.
-#include "tools/assay/verbs/check_power.h"
+#include "tools/assay/texts/check_power.h"
 
 #include <cmath>
 
