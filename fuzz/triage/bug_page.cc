@@ -97,7 +97,8 @@ if KIND == "wrong value":
     sys.exit(12)
 )py";
 
-// The name of a type in numpy and ml_dtypes; an .npz file holds those of the latter as integers.
+}  // namespace
+
 std::string NumpyName(ElementType type) {
   const std::string name(Name(type));
   if (type == ElementType::kBF16) return "bfloat16";
@@ -108,6 +109,8 @@ std::string NumpyName(ElementType type) {
   return is_narrow ? StrCat("float", name.substr(1, 1), "_", name.substr(2))
                    : StrCat("float", name.substr(1));
 }
+
+namespace {
 
 absl::Status WriteText(const fs::path& path, const std::string& text, bool executable = false) {
   ASSAY_RETURN_IF_ERROR(WriteFile(path.string(), text));
@@ -257,7 +260,8 @@ std::string ReplayCommand(const BugPage& page, const std::string& folder) {
   return StrCat(page.program, " replay ", folder);
 }
 
-// The number of the signal that a judgement says the compiler died of; 0: of none, or nobody knows.
+}  // namespace
+
 int SignalOfDeath(const std::string& judgement) {
   const std::string word = "died of SIG";
   const size_t at = judgement.find(word);
@@ -272,8 +276,6 @@ int SignalOfDeath(const std::string& judgement) {
   return 0;
 }
 
-// What of a compiler's last words tells this death from others: the check that failed, or the
-// error that it reported. "": it died without any.
 std::string WordsOfDeath(const BugPage& page) {
   constexpr size_t kMostWords = 120;
   std::string words = FatalMessage(page.finding.judgement);
@@ -284,6 +286,8 @@ std::string WordsOfDeath(const BugPage& page) {
   }
   return words.substr(0, kMostWords);
 }
+
+namespace {
 
 std::string JaxScript(const BugPage& page) {
   const bool is_nondeterministic = page.finding.kind == Outcome::kNondeterministic;

@@ -43,6 +43,15 @@ absl::StatusOr<Finding> LoadFinding(const std::string& folder);
 std::string BugMarkdown(const BugPage& page);
 std::string BugHtml(const BugPage& page);
 
+// For scripts that show a bug without Assay. The name of a type in numpy and ml_dtypes; an .npz
+// file holds those of the latter as integers.
+std::string NumpyName(ElementType type);
+// The number of the signal that a judgement says the compiler died of; 0: of none, or nobody knows.
+int SignalOfDeath(const std::string& judgement);
+// Those of a compiler's last words that tell this death from others: the check that failed, or the
+// error that it reported. "": it died without any.
+std::string WordsOfDeath(const BugPage& page);
+
 // Lines of two texts side by side in one list: ' ' common, '-' only before, '+' only after.
 std::vector<std::string> DiffLines(const std::string& before, const std::string& after);
 

@@ -44,6 +44,7 @@ void DeclareExplain(OptionList& line, VerbAction& action);
 void DeclareFuzz(OptionList& line, VerbAction& action);
 void DeclareGen(OptionList& line, VerbAction& action);
 void DeclareGraph(OptionList& line, VerbAction& action);
+void DeclareKnown(OptionList& line, VerbAction& action);
 void DeclareOps(OptionList& line, VerbAction& action);
 void DeclarePeer(OptionList& line, VerbAction& action);
 void DeclarePrint(OptionList& line, VerbAction& action);

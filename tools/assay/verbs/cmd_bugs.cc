@@ -1,7 +1,6 @@
-// assay bugs: the distinct bugs of all campaigns in the result store, as a table, JSON or Markdown.
+// assay bugs: the distinct bugs of all campaigns in the result store, as a table or JSON.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -22,6 +21,7 @@
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/findings/campaign_tools.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/peers.h"
 #include "tools/assay/record.h"
@@ -33,9 +33,8 @@ namespace {
 
 struct Options {
   std::string db = kDefaultStore;
-  std::string backend;  // family; "": all
-  std::string known;    // file of known bugs
-  std::string markdown;
+  std::string backend;   // family; "": all
+  std::string known;     // file of known bugs
   std::string versions;  // range of releases to be asked; "": none
   int64_t runs = 200;
   bool json = false;
@@ -45,7 +44,7 @@ struct Options {
 struct Bug {
   FindingRow newest;
   int64_t run = -1;  // the newest one
-  std::string backend_version, seed, opinion, releases, known, program, judgement;
+  std::string backend_version, seed, opinion, releases, known;
   int64_t campaigns = 0;
 };
 
@@ -66,13 +65,7 @@ void ReadPage(Bug& bug) {
     if (finding.contains("releases") && finding["releases"].is_string()) {
       bug.releases = finding["releases"].get<std::string>();
     }
-    if (finding.contains("judgement") && finding["judgement"].is_string()) {
-      bug.judgement = finding["judgement"].get<std::string>();
-    }
   }
-  constexpr int64_t kMostBytes = 1 << 16;
-  absl::StatusOr<std::string> program = ReadFile((folder / "repro.hlo").string(), kMostBytes);
-  if (program.ok()) bug.program = *std::move(program);
 }
 
 // Whether the finding is to stand for the bug: what triage did not look at has no instructions.
@@ -138,41 +131,6 @@ absl::Status AskReleases(const std::vector<Peer>& peers, std::vector<Bug>& bugs)
   return absl::OkStatus();
 }
 
-std::string MarkdownOf(const std::vector<Bug>& bugs) {
-  std::string text =
-      "| # | what | kind | seen on | releases | numpy | instructions | found by |\n"
-      "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
-  int64_t number = 0;
-  for (const Bug& bug : bugs) {
-    StrAppend(&text, "| ", ++number, " | `", bug.newest.title, "` | ", bug.newest.kind, " | ",
-              bug.backend_version, " | ", bug.releases.empty() ? "not asked" : bug.releases, " | ",
-              bug.opinion, " | ", bug.newest.instructions, " | ", bug.seed,
-              bug.known.empty() ? "" : StrCat("; known: ", bug.known), " |\n");
-  }
-  number = 0;
-  for (const Bug& bug : bugs) {
-    ++number;
-    if (bug.program.empty()) continue;
-    StrAppend(&text, "\n", number, ". ", bug.newest.title, "\n\n```\n", bug.program, "```\n");
-    if (!bug.judgement.empty()) {
-      StrAppend(&text, "\n```\n", bug.judgement, bug.judgement.back() == '\n' ? "" : "\n", "```\n");
-    }
-  }
-  return text;
-}
-
-// The lines between which the list stands in a file that somebody has written the rest of.
-constexpr char kBegin[] = "<!-- assay bugs: the list begins -->\n";
-constexpr char kEnd[] = "<!-- assay bugs: the list ends -->\n";
-
-// The list as a file of its own, or in its place in `before`.
-std::string WithList(const std::string& before, const std::string& list) {
-  const std::string marked = StrCat(kBegin, list, kEnd);
-  const size_t begin = before.find(kBegin), end = before.find(kEnd);
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return marked;
-  return StrCat(before.substr(0, begin), marked, before.substr(end + sizeof(kEnd) - 1));
-}
-
 absl::StatusOr<int> Run(const Options& options) {
   if (std::error_code error; !std::filesystem::exists(options.db, error)) {
     return absl::NotFoundError(
@@ -180,7 +138,7 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   std::vector<KnownBug> known;
   if (!options.known.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(known, ReadKnownBugs(options.known));
+    ASSAY_ASSIGN_OR_RETURN(known, KnownBugsOf(options.known));
     RemoveExpired(known, TodayUtc());
   }
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open(options.db));
@@ -189,20 +147,6 @@ absl::StatusOr<int> Run(const Options& options) {
   if (!options.versions.empty()) {
     ASSAY_ASSIGN_OR_RETURN(const std::vector<Peer> peers, PeersIn(options.versions));
     ASSAY_RETURN_IF_ERROR(AskReleases(peers, bugs));
-  }
-  if (!options.markdown.empty()) {
-    std::string before;
-    if (std::error_code error; std::filesystem::exists(options.markdown, error)) {
-      ASSAY_ASSIGN_OR_RETURN(before, ReadFile(options.markdown));
-      if (before.find(kBegin) == std::string::npos) {
-        return absl::AlreadyExistsError(StrCat(options.markdown,
-                                               " has no place for the list: add the lines ", kBegin,
-                                               "and ", kEnd, "or name another file"));
-      }
-    }
-    ASSAY_RETURN_IF_ERROR(WriteFile(options.markdown, WithList(before, MarkdownOf(bugs))));
-    Print(StrCat("wrote ", options.markdown));
-    return kExitOk;
   }
   if (options.json) {
     for (const Bug& bug : bugs) {
@@ -236,9 +180,7 @@ void DeclareBugs(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("--db", options->db, "The result store").ShowDefault();
   line.Add("--backend", options->backend, "Only bugs of backends whose name begins so");
-  line.Add("--known", options->known, "File of known bugs, as assay fuzz takes it: marks them");
-  line.Add("--markdown", options->markdown,
-           "Write the list with its programs to this file, or to its place in it");
+  line.Add("--known", options->known, "Known bugs, as assay fuzz takes them: marks them");
   line.Add("--versions", options->versions,
            "Ask which releases fail where the page does not say: a range, or all; see assay peer");
   line.Add("--runs", options->runs, "Look at so many of the newest runs").Positive().ShowDefault();

@@ -1,11 +1,15 @@
-// assay conform: the suites of golden values, on any backend.
+// assay conform: the suites of golden values and of known causes, on any backend.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "conformance/golden.h"
+#include "conformance/known/ledger.h"
+#include "conformance/module_check.h"
 #include "nlohmann/json.hpp"
+#include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
@@ -85,13 +89,55 @@ void Record(const Options& options, const std::vector<GoldenCase>& cases,
   options.record.Save(run);
 }
 
+bool IsLedger(const Options& options) { return options.suite != "goldens"; }
+
+// A case of a ledger of causes has a name and the sentence that the compiler broke; what is right
+// is beside its program.
+absl::StatusOr<std::vector<GoldenCase>> CasesOf(const std::string& ledger) {
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<Cause> causes, ReadLedger(ledger));
+  std::vector<GoldenCase> cases;
+  for (const Cause& cause : causes) {
+    GoldenCase one;
+    one.file = std::string(Name(cause.severity));
+    one.name = cause.name;
+    one.ops = {cause.component};
+    one.citation = cause.sentence;
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
 absl::StatusOr<std::vector<GoldenCase>> CasesFor(const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases, DocumentGoldens());
+  ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases,
+                         IsLedger(options) ? CasesOf(options.suite) : DocumentGoldens());
   std::erase_if(cases, [&](const GoldenCase& golden) {
     return golden.name.find(options.filter) == std::string::npos;
   });
   if (!cases.empty()) return cases;
-  return absl::NotFoundError(StrCat("no golden's name has '", options.filter, "' in it"));
+  return absl::NotFoundError(StrCat("no case's name has '", options.filter, "' in it"));
+}
+
+// The program of a cause, judged by the oracle as `assay check` does, and so is what lies beside it
+// as right.
+GoldenResult RunCause(const std::string& folder, Oracle& oracle, const BackendMaker& make_backend,
+                      Backend* warm, const CompileOptions& compile) {
+  GoldenResult result;
+  result.name = std::filesystem::path(folder).filename().string();
+  const absl::StatusOr<Cause> cause = ReadCause(folder);
+  const absl::StatusOr<const Profile*> profile =
+      cause.ok() ? Profile::Find(cause->profile) : absl::StatusOr<const Profile*>(cause.status());
+  if (!profile.ok()) {
+    result.outcome = OutcomeOf(profile.status(), Phase::kIdle);
+    return result;
+  }
+  CheckOptions options;
+  options.profile = *profile;
+  options.compile = compile;
+  const ModuleResult checked =
+      warm != nullptr ? CheckModule(cause->Case(), oracle, warm, options)
+                      : CheckModuleIsolated(cause->Case(), oracle, make_backend, options);
+  result.outcome = checked.outcome;
+  return result;
 }
 
 // A backend that lives in another process already is kept warm; any other is made in a child
@@ -106,10 +152,18 @@ std::vector<GoldenResult> RunAll(const std::vector<GoldenCase>& cases, const Opt
   };
   std::vector<GoldenResult> results;
   StepProgress progress("golden", cases.size());
+  const std::unique_ptr<Oracle> oracle = IsLedger(options) ? MakeOracle() : nullptr;
+  const auto run = [&](const GoldenCase& golden) {
+    if (oracle != nullptr) {
+      const std::string folder = (std::filesystem::path(options.suite) / golden.name).string();
+      return RunCause(folder, *oracle, make_backend, isolate ? nullptr : &probe, compile);
+    }
+    return isolate ? RunGoldenIsolated(golden, make_backend, compile)
+                   : RunGolden(golden, probe, compile);
+  };
   for (const GoldenCase& golden : cases) {
     progress.Begin(golden.name);
-    GoldenResult result = isolate ? RunGoldenIsolated(golden, make_backend, compile)
-                                  : RunGolden(golden, probe, compile);
+    GoldenResult result = run(golden);
     if (InterruptRequested()) break;
     results.push_back(std::move(result));
     if (options.json) {
@@ -182,8 +236,10 @@ absl::StatusOr<int> Run(const Options& options) {
 
 void DeclareConform(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  line.Add("--suite", options->suite, "goldens: worked examples of the documents")
-      .OneOf({"goldens"})
+  line.Add(
+          "--suite", options->suite,
+          "goldens: worked examples of the documents; or the folder of a ledger of causes, such as "
+          "conformance/known/xla-cpu")
       .ShowDefault();
   AddBackendOption(line, options->backend, options->python, "Who is judged");
   line.Add("--filter", options->filter, "Only goldens with this text in their name");

@@ -28,7 +28,7 @@
 #include "tools/assay/texts/defect_screen.h"
 #include "tools/assay/texts/mutation_page.h"
 #include "tools/assay/verb.h"
-#include "tools/assay/verbs/campaign_tools.h"
+#include "tools/assay/findings/campaign_tools.h"
 
 namespace assay {
 namespace {

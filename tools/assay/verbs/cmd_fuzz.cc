@@ -8,12 +8,12 @@
 #include "spec/base/strings.h"
 #include "tools/assay/defect_option.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/findings/campaign_tools.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/texts/campaign_text.h"
 #include "tools/assay/verb.h"
-#include "tools/assay/verbs/campaign_tools.h"
 
 namespace assay {
 namespace {
@@ -38,7 +38,7 @@ absl::Status Complete(Options& options) {
     options.campaign.compile.defect = defect;
   }
   if (!options.known.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(options.campaign.known, ReadKnownBugs(options.known));
+    ASSAY_ASSIGN_OR_RETURN(options.campaign.known, KnownBugsOf(options.known));
     for (const KnownBug& bug : RemoveExpired(options.campaign.known, TodayUtc())) {
       if (!options.json) Print(StrCat("no longer known since ", bug.expires, ": ", bug.reason));
     }
@@ -104,7 +104,8 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
            "Reduce and explain so many findings (default: of every kind one, and some more)")
       .Positive();
   line.Add("--known", options->known,
-           "File of bugs that are known already: they are counted, not triaged (docs/json.md)");
+           "Bugs that are known already, a ledger of causes or a file: counted, not news "
+           "(docs/json.md)");
   AddProfileOption(line, options->campaign.profile,
                    "By which programs are judged (default: the backend's)");
   line.Add("--defect", options->defect,

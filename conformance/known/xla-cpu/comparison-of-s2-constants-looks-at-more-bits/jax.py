@@ -1,0 +1,25 @@
+"""-1 of s2 is not equal to a constant -1 in an array
+
+Written by `assay known --refresh` from program.hlo. It ends with 1 while this lives and with 0 when it is gone."""
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from numpy import inf, nan
+
+jax.config.update("jax_enable_x64", True)
+
+
+def f(p0):
+    constant_1 = np.full((2,), -1, jnp.int2)
+    compare = lax.ne(p0, constant_1)
+    return compare
+
+
+arguments = [np.array([0, -1], jnp.int2)]
+results = jax.tree_util.tree_leaves(jax.jit(f)(*arguments))
+got = np.asarray(results[0]).reshape(-1)[1]
+print(f"JAX answers {got}; right:", "exactly false")
+sys.exit(0 if not (got.tobytes().hex() == "01") and int.from_bytes(got.tobytes(), 'little') & 1 in {0} else 1)
