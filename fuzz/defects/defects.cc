@@ -55,11 +55,11 @@ void ForEachFile(Use use) {
   }
 }
 
-// Those in the lists of that name.
-std::vector<PlantedDefect> ReadAll(const char* list) {
+// The defects of all files, by name.
+std::vector<PlantedDefect> ReadAll() {
   std::vector<PlantedDefect> defects;
   ForEachFile([&](const nlohmann::json& root) {
-    for (const nlohmann::json& defect : root.value(list, nlohmann::json::array())) {
+    for (const nlohmann::json& defect : root.value("defects", nlohmann::json::array())) {
       if (defect.is_object()) defects.push_back(ReadOne(defect, Text(root, "class")));
     }
   });
@@ -82,12 +82,7 @@ std::map<std::string, Survivor> ReadSurvivors() {
 }  // namespace
 
 const std::vector<PlantedDefect>& PlantedDefects() {
-  static const auto* defects = new std::vector<PlantedDefect>(ReadAll("defects"));
-  return *defects;
-}
-
-const std::vector<PlantedDefect>& RetiredDefects() {
-  static const auto* defects = new std::vector<PlantedDefect>(ReadAll("retired"));
+  static const auto* defects = new std::vector<PlantedDefect>(ReadAll());
   return *defects;
 }
 

@@ -34,8 +34,6 @@ struct Survivor {
 const std::map<std::string, Survivor>& Survivors();
 // By name.
 const std::vector<PlantedDefect>& PlantedDefects();
-// Of published runs, replaced since because they could never bite. By name; none can be planted.
-const std::vector<PlantedDefect>& RetiredDefects();
 // An error that lists the names when there is no such defect.
 absl::StatusOr<PlantedDefect> FindDefect(std::string_view name);
 

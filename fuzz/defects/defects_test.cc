@@ -45,14 +45,6 @@ TEST(PlantedDefects, SurvivorsAreDefectsOfAKnownReason) {
   }
 }
 
-TEST(PlantedDefects, ThoseThatWereReplacedAreNotPlanted) {
-  ASSERT_FALSE(RetiredDefects().empty());
-  for (const PlantedDefect& retired : RetiredDefects()) {
-    EXPECT_FALSE(FindDefect(retired.name).ok()) << retired.name;
-    EXPECT_GT(retired.summary.size(), 10u) << retired.name;
-  }
-}
-
 TEST(PlantedDefects, UseAtLeastFourOperators) {
   std::set<std::string> operators;
   for (const PlantedDefect& planted : PlantedDefects()) operators.insert(planted.op);

@@ -38,14 +38,7 @@ nlohmann::json ToJson(const MutationScore& score);
 // is no score.
 absl::Status ReadScores(std::string_view text, std::vector<MutationScore>& scores);
 
-struct MutationRuns {
-  std::vector<MutationScore> first;
-  std::vector<MutationScore> added;  // the first run of defects that came afterwards
-  std::vector<MutationScore> later;  // of all
-};
-
-// Markdown: the classes, the score in each, the survivors, and a row for each defect; the same of a
-// later run beside it, where there is one.
-std::string MutationPage(const MutationRuns& runs);
+// Markdown: the score, in each class, the survivors, and a row for each defect.
+std::string MutationPage(const std::vector<MutationScore>& scores);
 
 }  // namespace assay

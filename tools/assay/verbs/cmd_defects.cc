@@ -21,6 +21,7 @@
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
 #include "tools/assay/environment.h"
+#include "tools/assay/findings/campaign_tools.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
@@ -28,7 +29,6 @@
 #include "tools/assay/texts/defect_screen.h"
 #include "tools/assay/texts/mutation_page.h"
 #include "tools/assay/verb.h"
-#include "tools/assay/findings/campaign_tools.h"
 
 namespace assay {
 namespace {
@@ -47,7 +47,6 @@ struct Options {
   bool no_triage = false;
   std::string page;
   std::string results;
-  std::string after, added;
   int64_t screen = 0;
   bool json = false;
   RecordOptions record;
@@ -245,17 +244,9 @@ absl::StatusOr<std::vector<MutationScore>> EarlierScores(const Options& options)
 }
 
 absl::StatusOr<int> WritePage(const Options& options) {
-  MutationRuns runs;
-  ASSAY_ASSIGN_OR_RETURN(runs.first, EarlierScores(options));
-  for (const auto& [file, scores] :
-       {std::pair(options.after, &runs.later), std::pair(options.added, &runs.added)}) {
-    if (file.empty()) continue;
-    ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-    ASSAY_RETURN_IF_ERROR(ReadScores(text, *scores));
-  }
-  ASSAY_RETURN_IF_ERROR(WriteFile(options.page, MutationPage(runs)));
-  Print(StrCat("wrote ", options.page, ": ", runs.first.size(), " results of the first run, ",
-               runs.added.size(), " of added defects, ", runs.later.size(), " of a later run"));
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<MutationScore> scores, EarlierScores(options));
+  ASSAY_RETURN_IF_ERROR(WriteFile(options.page, MutationPage(scores)));
+  Print(StrCat("wrote ", options.page, ": ", Count(static_cast<int64_t>(scores.size()), "result")));
   return kExitOk;
 }
 
@@ -373,8 +364,6 @@ void DeclareDefects(OptionList& line, VerbAction& action) {
                "Only whether each is killed, not who is to blame");
   line.Add("--page", options->page, "Write a page of all results in --out (docs/mutation.md)");
   line.Add("--results", options->results, "Make the page from this file instead");
-  line.Add("--after", options->after, "Show the results of this later run beside them");
-  line.Add("--added", options->added, "Show the first run of defects that came later beside them");
   line.Add("--screen", options->screen,
            "On cpu: which defects the first N programs kill; each runs where it may bite")
       .Positive();
