@@ -77,8 +77,7 @@ int64_t Compare(Opcode opcode, uint64_t seed, bool contract) {
     BoundBinaryElement<Rule, float>(op, single, i, 0);
     const bool has = !single.facts().bounds.empty();
     const ElementBound wanted = has ? single.facts().bounds[i] : ElementBound{0, 0, 0, kForced};
-    const ElementBound got =
-        loop.facts().bounds.empty() ? ElementBound{0, 0, 0, kForced} : loop.facts().bounds[i];
+    const ElementBound got = loop.facts().BoundOf(i);
     if (wanted.flags != kForced) ++bounded;
     if (got.flags == wanted.flags && got.centre == wanted.centre &&
         got.centre_low == wanted.centre_low && got.radius == wanted.radius)

@@ -51,8 +51,7 @@ void SetPart(const Array& values, Part part, Array& result) {
   if (values.facts().bounds.empty() && result.facts().bounds.empty()) return;
   MakeBounds(result);
   for (int64_t i = 0; i < n; ++i) {
-    result.facts().bounds[2 * i + first] =
-        values.facts().bounds.empty() ? ElementBound{0, 0, 0, kForced} : values.facts().bounds[i];
+    result.facts().bounds[2 * i + first] = values.facts().BoundOf(i);
   }
 }
 

@@ -16,15 +16,9 @@ bool IsNanSlot(const Array& array, int64_t slot) {
   return IsNanCode(Format(array.literal.element_type()), array.literal.GetComponentBits(slot));
 }
 
-// Bound of a slot, whether stored or implied.
-ElementBound BoundOf(const Array& array, int64_t slot) {
-  if (!array.facts().bounds.empty()) return array.facts().bounds[slot];
-  return {0, 0, 0, kForced};
-}
-
 // All values that a slot may have for any consumer, as a range.
 Range<long double> WholeRange(const Array& array, int64_t slot) {
-  const ElementBound bound = BoundOf(array, slot);
+  const ElementBound bound = array.facts().BoundOf(slot);
   Range<long double> x{static_cast<long double>(bound.centre) + bound.centre_low, bound.radius,
                        bound.flags & kSpecialFlags};
   if ((bound.flags & kMayBeZero) != 0) x = HullOf(x, Range<long double>{0, 0, kZeroSignFree});
@@ -35,7 +29,7 @@ Range<long double> WholeRange(const Array& array, int64_t slot) {
 
 // Slot `to` may also be whatever slot `from` of `source` may be.
 void HullSlots(const Array& source, int64_t from, Array& result, int64_t to) {
-  const ElementBound a = BoundOf(result, to), b = BoundOf(source, from);
+  const ElementBound a = result.facts().BoundOf(to), b = source.facts().BoundOf(from);
   const bool same_bits =
       result.literal.GetComponentBits(to) == source.literal.GetComponentBits(from) ||
       (IsNanSlot(result, to) && IsNanSlot(source, from));
@@ -68,7 +62,7 @@ std::vector<uint64_t> KnownCodes(const Array& array, int64_t i) {
     if (it != array.facts().choices.end()) return it->second;
   }
   if (!IsFloat(array.literal.element_type())) return {};
-  if ((BoundOf(array, i).flags & kForced) == 0 || IsNanSlot(array, i)) return {};
+  if ((array.facts().BoundOf(i).flags & kForced) == 0 || IsNanSlot(array, i)) return {};
   return {array.literal.GetBits(i)};
 }
 
@@ -89,6 +83,18 @@ void SetKnownCodes(Array& result, int64_t i, std::vector<uint64_t> codes) {
     result.facts().choices[i] = std::move(codes);
   } else if (!result.facts().choices.empty()) {
     result.facts().choices.erase(i);
+  }
+}
+
+// Takes over the entry of an element, or that it has none.
+template <typename Entries>
+void MoveEntry(const Entries& source, int64_t from, Entries& result, int64_t to) {
+  if (source.empty() && result.empty()) return;
+  const auto entry = source.find(from);
+  if (entry == source.end()) {
+    result.erase(to);
+  } else {
+    result.insert_or_assign(to, typename Entries::mapped_type(entry->second));
   }
 }
 
@@ -129,32 +135,17 @@ void MoveForm(const Array& source, int64_t from, Array& result, int64_t to) {
 }
 
 void MoveBound(const Array& source, int64_t from, Array& result, int64_t to) {
-  if (!result.facts().origins.empty()) result.facts().origins.erase(to);
-  if (!source.facts().origins.empty()) {
-    if (auto origin = source.facts().origins.find(from); origin != source.facts().origins.end())
-      result.facts().origins.emplace(to, Origin(origin->second));
-  }
+  Facts& facts = result.facts();
+  const Facts& theirs = source.facts();
+  MoveEntry(theirs.origins, from, facts.origins, to);
   if (const int64_t width = BoundsPerElement(source.literal.element_type()); width != 0) {
-    if (source.facts().bounds.empty() && result.facts().bounds.empty()) return;
+    if (theirs.bounds.empty() && facts.bounds.empty()) return;
     MakeBounds(result);
     for (int64_t k = 0; k < width; ++k)
-      result.facts().bounds[to * width + k] = BoundOf(source, from * width + k);
+      facts.bounds[to * width + k] = theirs.BoundOf(from * width + k);
     MoveForm(source, from, result, to);
-    if (source.facts().choices.empty() && result.facts().choices.empty()) return;
-    auto it = source.facts().choices.find(from);
-    if (it != source.facts().choices.end()) {
-      result.facts().choices[to] = it->second;
-    } else {
-      result.facts().choices.erase(to);
-    }
-    return;
   }
-  auto it = source.facts().choices.find(from);
-  if (it != source.facts().choices.end()) {
-    result.facts().choices[to] = it->second;
-  } else if (!result.facts().choices.empty()) {
-    result.facts().choices.erase(to);
-  }
+  MoveEntry(theirs.choices, from, facts.choices, to);
 }
 
 void HullWith(const Array& source, int64_t from, Array& result, int64_t to) {
@@ -193,7 +184,7 @@ bool HasKnownCode(const Array& array, int64_t i, bool moved_only) {
   const int64_t width = BoundsPerElement(array.literal.element_type());
   if (width == 0) return !array.facts().choices.contains(i);
   for (int64_t slot = i * width; slot < (i + 1) * width; ++slot) {
-    if ((BoundOf(array, slot).flags & kForced) == 0) return false;
+    if ((array.facts().BoundOf(slot).flags & kForced) == 0) return false;
     if (!moved_only && IsNanSlot(array, slot)) return false;
   }
   return true;

@@ -39,7 +39,7 @@ class ErrorNumbers {
   bool HasRoom(const ErrorTerms& terms) const;
   // The terms to keep; null if there is no room.
   std::shared_ptr<const ErrorTerms> Store(const ErrorTerms& terms);
-  // Room to add terms up in, by error; all zero between two uses.
+  // Scratch sums by the number of the error; all zero between two uses.
   std::vector<double>& sums() { return sums_; }
   std::vector<uint8_t>& seen() { return seen_; }
 

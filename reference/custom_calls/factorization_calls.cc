@@ -232,8 +232,7 @@ void JudgeOtherTriangle(const Array& array, bool lower, int64_t first, int64_t n
     for (int64_t part = 0; part < width; ++part) {
       const int64_t slot = places[k] * width + part;
       // Only what is known to the last bit can be compared.
-      if (!array.facts().bounds.empty() && (array.facts().bounds[slot].flags & kForced) == 0)
-        return;
+      if (array.facts().IsOpen(slot)) return;
       given.SetComponentBits(static_cast<int64_t>(k) * width + part,
                              array.literal.GetComponentBits(slot));
     }

@@ -31,22 +31,11 @@ bool MovesElements(const Instruction& value) {
 
 // True of what Visit looks through to all that makes the value.
 bool IsWalkedThrough(const Instruction& value) {
-  switch (value.opcode()) {
-    case Opcode::kBitcast:
-    case Opcode::kBroadcast:
-    case Opcode::kCall:
-    case Opcode::kCopy:
-    case Opcode::kFusion:
-    case Opcode::kGetTupleElement:
-    case Opcode::kOptBarrier:
-    case Opcode::kParameter:
-    case Opcode::kReshape:
-    case Opcode::kReverse:
-    case Opcode::kTranspose:
-      return true;
-    default:
-      return !value.shape().IsArray();
-  }
+  constexpr Opcode kOps[] = {Opcode::kBitcast,    Opcode::kBroadcast, Opcode::kCall,
+                             Opcode::kCopy,       Opcode::kFusion,    Opcode::kGetTupleElement,
+                             Opcode::kOptBarrier, Opcode::kParameter, Opcode::kReshape,
+                             Opcode::kReverse,    Opcode::kTranspose};
+  return absl::c_linear_search(kOps, value.opcode()) || !value.shape().IsArray();
 }
 
 }  // namespace

@@ -53,6 +53,21 @@ constexpr FormRule kFormRules[] = {
      [](LicensedForms& found) { found.inverted = Opcode::kPower; }},
     {ClauseId::kExponentials, "multiply(sqrt(x), sqrt(x))", "x",
      [](LicensedForms& found) { found.squares_root = true; }},
+    // Found by code.
+    {ClauseId::kConstantChains, "multiply(multiply(x, 0.1), 3)", "multiply(x, multiply(0.1, 3))"},
+    {ClauseId::kConstantChains, "divide(multiply(x, 0.1), 3)", "multiply(x, divide(0.1, 3))"},
+    {ClauseId::kConstantChains, "multiply(multiply(x, 0.1), multiply(y, 3))",
+     "multiply(multiply(x, y), multiply(0.1, 3))"},
+    {ClauseId::kConstantChains, "add(subtract(x, 0.1), 3)", "add(x, subtract(3, 0.1))"},
+    {ClauseId::kExponentials, "multiply(exponential(x), exponential(y))", "exponential(add(x, y))"},
+    {ClauseId::kExponentials, "divide(exponential(x), exponential(y))",
+     "exponential(subtract(x, y))"},
+    {ClauseId::kNestedQuotients, "divide(divide(x, y), z)", "divide(x, multiply(y, z))"},
+    {ClauseId::kNestedQuotients, "divide(x, divide(y, z))", "divide(multiply(x, z), y)"},
+    {ClauseId::kNestedQuotients, "divide(x, logistic(y))",
+     "multiply(x, add(1, exponential(negate(y))))"},
+    {ClauseId::kReciprocalDivision, "divide(x, 3)", "multiply(x, divide(1, 3))"},
+    {ClauseId::kReciprocalRoot, "divide(x, sqrt(y))", "multiply(x, rsqrt(y))"},
 };
 
 // Reads a term from the front of `text`.
@@ -280,6 +295,7 @@ void NoteFormsByRules(const Instruction& value, const TermMatcher& matcher,
                       LicensedForms& found) {
   static const RulesByOpcode<FormRule> rules = ReadRules(FormRules());
   for (const auto& [rule, before] : rules[static_cast<size_t>(value.opcode())]) {
+    if (rule->note == nullptr) continue;
     Variables variables = {};
     bool all = true;
     for (size_t k = 0; k < before.operands.size(); ++k) {

@@ -114,6 +114,7 @@ std::vector<const Literal*> Pointers(const std::vector<Literal>& literals) {
 
 TEST(Rules, FormsOfAClauseAreWithinItsBounds) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
+  int64_t unlicensed = 0;
   for (const FormRule& rule : FormRules()) {
     SCOPED_TRACE(rule.before);
     ASSERT_TRUE(Profile::Xla().Grants(rule.clause));
@@ -125,7 +126,12 @@ TEST(Rules, FormsOfAClauseAreWithinItsBounds) {
     const auto got = oracle->Evaluate(*after.module, Pointers(others), Limits());
     ASSERT_TRUE(got.ok()) << got.status();
     EXPECT_EQ(Judge(*expected, *got).verdict, Verdict::kPass);
+    const auto strict =
+        oracle->Expect(*before.module, Pointers(inputs), Profile::Strict(), Limits());
+    ASSERT_TRUE(strict.ok()) << strict.status();
+    if (Judge(*strict, *got).verdict == Verdict::kFail) ++unlicensed;
   }
+  EXPECT_GE(unlicensed, 9) << "without the clauses these forms are failures";
 }
 
 TEST(Rules, UnchangedValuesAreEqual) {

@@ -85,6 +85,15 @@ struct Facts {
   int significand = ArrayExpectation::kOwnSignificand;
   // True if the bits of NaNs are known: moves alone brought them here.
   bool nan_bits = false;
+
+  // The bound of a slot, whether stored or implied.
+  ElementBound BoundOf(int64_t slot) const {
+    return bounds.empty() ? ElementBound{0, 0, 0, kForced} : bounds[static_cast<size_t>(slot)];
+  }
+  // True if the slot has no one answer.
+  bool IsOpen(int64_t slot) const {
+    return !bounds.empty() && (bounds[static_cast<size_t>(slot)].flags & kForced) == 0;
+  }
 };
 
 // One array, with a place for facts once there are any.

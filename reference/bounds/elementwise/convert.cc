@@ -38,8 +38,7 @@ void KeepUnrounded(Array& result, int64_t i, Range<double> unrounded) {
   const Range<double> plain = Point<float>(result.literal.data<float>()[i]);
   unrounded = WithinRange<float>(unrounded);
   if (!unrounded.HasFinite() || (plain.HasFinite() && plain.centre == 0)) return;
-  const uint32_t flags =
-      result.facts().bounds.empty() ? uint32_t{kForced} : result.facts().bounds[i].flags;
+  const uint32_t flags = result.facts().BoundOf(i).flags;
   if ((flags & kForced) == 0) {
     const Range<double> rounded = RangeOfBound<double>(result.facts().bounds[i]);
     Store(result, i, HullOf(rounded, unrounded), flags & (kMayFlush | kMayBeZero));

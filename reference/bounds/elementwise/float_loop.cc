@@ -18,8 +18,8 @@ double Masked(double x, int64_t mask) {
   return std::bit_cast<double>(std::bit_cast<int64_t>(x) & mask);
 }
 
-// Bounds as the words that they are stored in: centre, centre_low, radius, and flags in the lower
-// half of the last one. Loops over words take several bounds at once.
+// Views bounds as raw words, so that loops vectorize over several bounds: centre, centre_low,
+// radius, and flags in the lower half of the last one.
 using Word [[gnu::may_alias]] = int64_t;
 constexpr int kWords = 4;
 static_assert(sizeof(ElementBound) == kWords * sizeof(Word));

@@ -274,8 +274,7 @@ Range<double> SeenAny(const OpContext& op, const Array& array, int64_t i) {
   const ElementType type = array.literal.element_type();
   Range<double> x;
   if (IsNarrowType(type)) {
-    const ElementBound bound =
-        array.facts().bounds.empty() ? ElementBound{0, 0, 0, kForced} : array.facts().bounds[i];
+    const ElementBound bound = array.facts().BoundOf(i);
     const bool plain = (bound.flags & kForced) != 0 && (bound.flags & kAnyView) == 0;
     if (plain) return Point<float>(static_cast<float>(array.literal.GetDouble(i)));
     return {bound.centre, bound.radius, bound.flags & kSpecialFlags};  // never flushed
@@ -353,7 +352,7 @@ void GrantOneUlp(const OpContext& op, const Array& exact, Array& result) {
   const auto [least, most] = RangeOfFunction(op.instruction.opcode());
   for (int64_t i = 0; i < result.literal.element_count(); ++i) {
     // A result that no implementation may miss was forced before the conversion.
-    if (exact.facts().bounds.empty() || (exact.facts().bounds[i].flags & kForced) != 0) continue;
+    if (!exact.facts().IsOpen(i)) continue;
     MakeBounds(result);
     const Range<double> before = SeenAny(op, exact, i);
     Range<double> x = format.Image(before);

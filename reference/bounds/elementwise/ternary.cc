@@ -45,9 +45,7 @@ class NanInstead {
       return false;
     const int64_t width = BoundsPerElement(other.literal.element_type());
     for (int64_t slot = i * width; slot < (i + 1) * width; ++slot)
-      if ((!other.facts().bounds.empty() && (other.facts().bounds[slot].flags & kForced) == 0) ||
-          !std::isnan(other.literal.GetComponent(slot)))
-        return false;
+      if (other.facts().IsOpen(slot) || !std::isnan(other.literal.GetComponent(slot))) return false;
     const Property& property = *origin->second.property;
     const auto [known, is_new] = allowed_.try_emplace(&property, false);
     if (is_new) known->second = AcceptsNan(property);

@@ -187,8 +187,7 @@ bool MayBeInfiniteOrNan(const Array& array, int64_t i) {
 bool IsSurelyNan(const Array& array, int64_t i) {
   if (!IsFloat(array.literal.element_type()) || !std::isnan(array.literal.GetComponent(i)))
     return false;
-  const uint32_t flags =
-      array.facts().bounds.empty() ? uint32_t{kForced} : array.facts().bounds[i].flags;
+  const uint32_t flags = array.facts().BoundOf(i).flags;
   return flags == kForced || flags == (kNotFinite | kMayBeNan);
 }
 

@@ -14,8 +14,7 @@ namespace {
 //                     start[operand_batching_dims[j]] = the component of G that counts dimension
 //                       start_indices_batching_dims[j] of start_indices
 //                     start[d] = 0 for all other operand dimensions d
-//   offset            offset[slice_dims[k]] = O[k], slice_dims being the operand dimensions that
-//   are
+//   offset            offset[slice_dims[k]] = O[k], slice_dims being the operand dimensions
 //                       neither in collapsed_slice_dims nor in operand_batching_dims
 //                     offset[d] = 0 for all other operand dimensions d
 //   result[R] = operand[start + offset]

@@ -167,7 +167,7 @@ std::vector<Column> BySize(const std::vector<Column>& inputs, bool falling, Memo
 // Reads slot `slot` as an interval, which may be one number. False if it may be something else.
 bool IntervalOf(const Array& array, int64_t slot, ElementBound& interval) {
   constexpr uint32_t kIntervals = kZeroSigns | kMayFlush | kZeroSignFree;
-  if (!array.facts().bounds.empty() && (array.facts().bounds[slot].flags & kForced) == 0) {
+  if (array.facts().IsOpen(slot)) {
     interval = array.facts().bounds[slot];
     return (interval.flags & ~kIntervals) == 0;
   }

@@ -197,8 +197,7 @@ class StepsOfFold {
 
   // One more term, element i.
   void Take(const Array& array, int64_t i) {
-    const bool forced =
-        array.facts().bounds.empty() || (array.facts().bounds[i].flags & kForced) != 0;
+    const bool forced = !array.facts().IsOpen(i);
     const double x = std::fabs(array.literal.GetComponent(i));
     known_ = known_ && forced && std::isfinite(x);
     if (!known_ || x == 0) return;

@@ -56,8 +56,7 @@ bool DrawsNumbers(const Computation& computation) {
 bool MayBeNan(const Array& array, int64_t i) {
   if (!IsFloat(array.literal.element_type())) return false;
   if (IsNanCode(Format(array.literal.element_type()), array.literal.GetBits(i))) return true;
-  return !array.facts().bounds.empty() && (array.facts().bounds[i].flags & kForced) == 0 &&
-         (array.facts().bounds[i].flags & (kMayBeNan | kUndecided)) != 0;
+  return array.facts().IsOpen(i) && (array.facts().bounds[i].flags & (kMayBeNan | kUndecided)) != 0;
 }
 
 // Sorts the lines of the operands, some of them at a time. For each line at work `order_` lists its

@@ -149,8 +149,7 @@ class KeyMaker {
 
   void Widen(int64_t i, T plain, SortKey& key) const {
     const double value = assay::reference::Widen<double>(plain);
-    const ElementBound bound =
-        array_.facts().bounds.empty() ? ElementBound{0, 0, 0, kForced} : array_.facts().bounds[i];
+    const ElementBound bound = array_.facts().BoundOf(i);
     if ((bound.flags & kForced) != 0) {
       if (std::isnan(value)) WidenNan(key, moved_only_);
     } else if ((bound.flags & kUndecided) != 0) {
