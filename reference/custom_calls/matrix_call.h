@@ -107,9 +107,8 @@ struct MatrixCall {
       matrix.values[i] = At(k, static_cast<int64_t>(i));
     return matrix;
   }
-  // As an operand that class RESID lets a routine be off by: 4 (n + 2) u of each element at least,
-  // n being the smaller size, or 4 (m + n) u of the matrix's norm. Evaluations that make choices
-  // use it.
+  // Class RESID lets a routine be off by 4 (n + 2) u of each element at least, n being the smaller
+  // size, or by 4 (m + n) u of the matrix's norm. Evaluations that make choices use it.
   enum class ResidualSize { kByElement, kByNorm };
   NumberMatrix Read(int64_t k, ResidualSize size = ResidualSize::kByElement) const {
     NumberMatrix matrix = ReadExactly(k);
