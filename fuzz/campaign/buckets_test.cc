@@ -7,38 +7,6 @@
 namespace assay {
 namespace {
 
-TEST(Tally, WhatFailsAfterAFindingIsInItsBucket) {
-  const CampaignOptions options = TallyOptions();
-  Tally tally(options);
-  const auto find = [&tally](int64_t index, int64_t fails) {
-    tally.TakeRecord(CaseOf({Ended(Outcome::kRunCrash, "died")}, index));
-    const Suspect suspect = tally.NextSuspect();
-    ConfirmRecord confirm = Confirmed(fails, 3, Outcome::kRunCrash);
-    confirm.signature = "run crash: it died";
-    tally.TakeConfirm(suspect, confirm);
-    return suspect;
-  };
-  find(3, 3);
-  CampaignFinding& triaged = tally.BeginTriage(0);
-  triaged.triaged = triaged.triage.confirmed = true;
-  triaged.bucket = triaged.triage.bucket = "the bucket";
-  tally.EndTriage(0);
-  find(5, 3);  // counted only: it looks like the first one
-  const Suspect after_first = find(6, 0), after_second = find(7, 0), after_other = find(8, 0);
-  EXPECT_EQ(tally.summary().unconfirmed, 3);
-  tally.TakeReplay(after_first, {3});
-  tally.TakeReplay(after_second, {5});
-  const CampaignFinding other = tally.TakeReplay(after_other, {4});
-  EXPECT_EQ(other.after, std::vector<int64_t>{4});
-  EXPECT_EQ(tally.summary().unconfirmed, 0);
-  EXPECT_EQ(tally.summary().after_others, 3);
-  EXPECT_EQ(tally.NextToTriage(), std::optional<size_t>(1)) << "one program shows nothing there";
-  tally.Finish(/*with_triage=*/true);
-  const std::map<std::string, int64_t>& buckets = tally.summary().buckets;
-  EXPECT_EQ(buckets.at("the bucket"), 3);
-  EXPECT_EQ(buckets.size(), 2u) << "nobody knows what the last one belongs to";
-}
-
 // Only what ran out of time is merged: the others need all of their opcodes.
 TEST(Tally, WhatWasNotReducedToTheEndJoinsTheSmallerProgram) {
   const CampaignOptions options = TallyOptions();
@@ -617,26 +585,6 @@ TEST(Tally, OneReductionToTheEndSpeaksForItsBucket) {
   AddNumbered(tally, wrong, {"multiply+sine", "algsimp", "sine", "f"}, "algsimp/multiply+sine")
       .triage.is_smallest = false;
   const std::set<std::string> wanted = {"algsimp/multiply 2", "algsimp/multiply+sqrt 2"};
-  EXPECT_EQ(EndsOfBuckets(tally), wanted);
-}
-
-TEST(Tally, WhatIsFoundBehindAtTheSameOpIsTheSameBug) {
-  const CampaignOptions options = TallyOptions();
-  Tally tally(options);
-  const char* const both[] = {"multiply", "add+multiply"};
-  const char* const none[] = {"sign", "add+sign"};
-  for (const auto& opcodes : {both, none}) {
-    const bool is_of_one_program = opcodes[0] == both[0];
-    const std::string name = is_of_one_program ? "x" : "y";
-    CampaignFinding& front = AddNumbered(tally, Outcome::kWrong,
-                                         {opcodes[0], name.c_str(), opcodes[0], "c"}, name + "1");
-    front.index = is_of_one_program ? 100 : 200;
-    CampaignFinding& behind =
-        AddNumbered(tally, Outcome::kWrong, {opcodes[1], "", opcodes[0], "c"}, name + "2/c-fpfpf");
-    behind.index = is_of_one_program ? 100 : 201;
-    behind.flags = {{"xla_disable_hlo_passes", "algsimp"}};
-  }
-  const std::set<std::string> wanted = {"wrong value/x1 2", "wrong value/y1 1", "y2/c-fpfpf 1"};
   EXPECT_EQ(EndsOfBuckets(tally), wanted);
 }
 

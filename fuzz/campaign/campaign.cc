@@ -134,8 +134,6 @@ class Campaign {
     for (int i = 0; i < jobs; ++i) AddSlot(MakeCaseDuty(desk_));
     confirm_ = AddSlot(MakeConfirmDuty(desk_, /*is_spare=*/false));
     for (int i = 1; i < jobs; ++i) AddSlot(MakeConfirmDuty(desk_, /*is_spare=*/true));
-    replay_ = AddSlot(MakeReplayDuty(desk_));
-    AddSlot(MakeJoinedDuty(desk_));
     triage_ = AddSlot(MakeTriageDuty(desk_, /*is_spare=*/false));
     for (int i = 1; i < jobs; ++i) AddSlot(MakeTriageDuty(desk_, /*is_spare=*/true));
     desk_.late_workers = jobs;
@@ -270,13 +268,8 @@ class Campaign {
     TakeCpuSeconds();
     summary().seconds = (cases_end_ > 0 ? cases_end_ : Now()) - start_;
     summary().triage_seconds = cases_end_ > 0 ? Now() - cases_end_ : 0;
-    for (size_t slot = confirm_; slot < replay_; ++slot) {
+    for (size_t slot = confirm_; slot < triage_; ++slot) {
       if (slots_[slot].busy) ++summary().unchecked;
-    }
-    summary().not_replayed =
-        static_cast<int64_t>(desk_.unrepeated.size() + desk_.beside_another.size());
-    for (size_t slot = replay_; slot < triage_; ++slot) {
-      if (slots_[slot].busy) ++summary().not_replayed;
     }
     server_.reset();
     for (Slot& slot : slots_) CloseFd(slot);
@@ -481,7 +474,7 @@ class Campaign {
   // Those that run cases, from confirm_ on second checks, then one that replays and one that joins,
   // then triage.
   std::vector<Slot> slots_;
-  size_t confirm_ = 0, replay_ = 0, triage_ = 0;
+  size_t confirm_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;
   double start_ = 0, cases_end_ = 0, reported_ = 0, cpu_start_ = 0;
   double seconds_ = 0;  // from start_ on; 0: no limit

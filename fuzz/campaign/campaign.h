@@ -14,7 +14,8 @@
 #include "nlohmann/json_fwd.hpp"
 
 #include "absl/status/statusor.h"
-#include "fuzz/campaign/case_runner.h"
+#include "fuzz/campaign/case_records.h"
+#include "fuzz/campaign/check_policy.h"
 #include "fuzz/finding.h"
 #include "fuzz/triage/known.h"
 
@@ -42,9 +43,6 @@ struct CampaignOptions {
   bool resume = false;
   double case_seconds = 10;  // a worker that takes longer for one case is killed
   int64_t worker_memory_bytes = int64_t{3} << 30;
-  // A suspect that does not repeat is tried again in a history of so many cases, if there were as
-  // many, and of all that its process had at once.
-  int64_t predecessors = 60;
   int64_t cases_per_worker = 20000;  // then a fresh one, so that leaks do not add up
   // Every so many-th program is run and compiled several times; 0: none; negative: of 100 one, of
   // 400 one where compiling costs as much as it does elsewhere.
@@ -53,7 +51,7 @@ struct CampaignOptions {
   // So many programs of a hundred are compiled in a cheap way first, where the backend has one
   // (CheapFlags), and only what fails there as a user would compile it; several are compiled as one
   // (pack.h), the rest among themselves. With 0 each is compiled alone, as a user would.
-  int64_t screened_percent = kScreenedPercent;
+  int64_t screened_percent = CheckPolicy::screened_percent;
   // Suspects that fail like many before them are checked, too, and not only counted.
   bool check_all = false;
   // What is no failure, but worth knowing, is looked for and explained.
@@ -87,14 +85,9 @@ struct CampaignFinding {
   std::string backend;
   Outcome::Kind kind = Outcome::kWrong;
   Phase phase = Phase::kJudge;
-  bool exact = false;                        // shown with the exact inputs
-  int64_t set = 0;                           // otherwise with this set of inputs
-  std::map<std::string, std::string> flags;  // that switch off another bug of the same program
-  // Cases that have to run before it in the same process, without which it does not fail; its own
-  // number, where its other inputs do. It has no triage then.
-  std::vector<int64_t> after = {};
-  std::vector<int64_t> with = {};  // or that have to be part of its program (CaseKey::with)
-  std::vector<int64_t> given;      // or arrays that are inputs for it (CaseKey::given)
+  bool exact = false;              // shown with the exact inputs
+  int64_t set = 0;                 // otherwise with this set of inputs
+  std::vector<int64_t> with = {};  // cases that have to be part of its program (CaseKey::with)
   int64_t output = -1;  // the only one that the program has then (CaseKey::output); -1: all
   int64_t instructions = 0;
   std::string signature;  // what tells it from others before it is reduced
@@ -138,13 +131,11 @@ struct CampaignSummary {
   // Of the suspects: failed while screened where many others did, and were only counted; by the
   // signature of those others, "" where all of those failed only while they were screened.
   std::map<std::string, int64_t> alike;
-  int64_t findings = 0;      // after it
-  int64_t unconfirmed = 0;   // suspects that did not repeat in a fresh process, but for those ...
-  int64_t not_replayed = 0;  // of unconfirmed: there was no time to run what ran before them
-  int64_t after_others = 0;  // ... of findings that repeat only after what ran before them
-  int64_t unchecked = 0;     // suspects beyond most_checked, or when the time was up
-  int64_t input_sets = 1;    // runs per executable
-  double cpu_seconds = 0;    // of all processes of the campaign, with the triage after its cases
+  int64_t findings = 0;     // after it
+  int64_t unconfirmed = 0;  // suspects that did not repeat in a fresh process
+  int64_t unchecked = 0;    // suspects beyond most_checked, or when the time was up
+  int64_t input_sets = 1;   // runs per executable
+  double cpu_seconds = 0;   // of all processes of the campaign, with the triage after its cases
   // What second checks and triage have of it.
   double cpu_seconds_of_checks = 0, cpu_seconds_of_triage = 0;
   int cores = 0;         // of this machine

@@ -19,24 +19,18 @@
 namespace assay {
 namespace {
 
-// A larger program costs much by itself, and much more when the pack does not compile.
-constexpr int64_t kMostInstructionsInPack = 60;
-// In larger packs what all members share is next to nothing, and one that does not compile takes
-// more of the others with it.
-constexpr size_t kMostMembers = 16;
-
-// So many of a hundred programs of this size are compiled as users do at first: of the shortest as
-// many as three times the share of all, of the longest as few as a fifth. On XLA a program of up to
-// 4 instructions costs 16 ms more so, one of up to 8 28, and a longer one 49.
+// So many of a hundred programs of this size are compiled as users do at first (CheckPolicy).
 double PercentAsUsersDo(int64_t screened_percent, int64_t instructions) {
-  constexpr int64_t kShort = 4, kMiddle = 8;
-  constexpr double kShareOfShort = 0.23, kShareOfMiddle = 0.39;  // the latter of those not short
+  using Policy = CheckPolicy;
   const auto all = static_cast<double>(100 - screened_percent);
-  const double of_short = std::min(100.0, 3 * all);
-  const double of_others = (all - kShareOfShort * of_short) / (1 - kShareOfShort);
-  const double of_middle = std::min(100.0, 1.8 * of_others);
-  const double of_long = (of_others - kShareOfMiddle * of_middle) / (1 - kShareOfMiddle);
-  return instructions <= kShort ? of_short : instructions <= kMiddle ? of_middle : of_long;
+  const double of_short = std::min(100.0, Policy::times_short * all);
+  const double of_others = (all - Policy::share_of_short * of_short) / (1 - Policy::share_of_short);
+  const double of_middle = std::min(100.0, Policy::times_middle * of_others);
+  const double of_long =
+      (of_others - Policy::share_of_middle * of_middle) / (1 - Policy::share_of_middle);
+  return instructions <= Policy::short_program    ? of_short
+         : instructions <= Policy::middle_program ? of_middle
+                                                  : of_long;
 }
 
 // More inputs for an executable elsewhere shall not cost more than another program would, of which
@@ -64,51 +58,6 @@ void AddSeconds(const CheckSeconds& seconds, StageSeconds& stages) {
 }
 
 }  // namespace
-
-bool DrawsNumbers(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* at : *computation) {
-      const Opcode opcode = at->opcode();
-      if (opcode == Opcode::kRng || opcode == Opcode::kRngGetAndUpdateState) return true;
-    }
-  }
-  return false;
-}
-
-BackendRecord RecordOf(const Outcome& outcome, bool exact) {
-  BackendRecord record;
-  record.kind = outcome.kind;
-  record.phase = outcome.phase;
-  record.exact = exact;
-  record.text = outcome.reason;
-  if (outcome.Fails(Outcome::kWrong)) record.leaf = outcome.judgement.first.leaf;
-  if (outcome.phase == Phase::kOracle) {
-    record.text = StrCat("oracle: ", record.text);
-    // A generated program verifies: what the oracle rejects was generated wrongly.
-    if (outcome.kind == Outcome::kRejected) record.kind = Outcome::kOurFault;
-  }
-  // A program without elements in its outputs has run, and shows nothing.
-  if (outcome.kind == Outcome::kNothingToJudge) {
-    record.kind = Outcome::kMistrusted;
-    record.text.clear();
-  }
-  return record;
-}
-
-bool IsFinding(Outcome::Kind kind) {
-  return (kind >= Outcome::kRejected && kind <= Outcome::kOutOfMemory) ||
-         kind == Outcome::kOurFault;
-}
-
-StageSeconds& StageSeconds::operator+=(const StageSeconds& other) {
-  generate += other.generate;
-  oracle += other.oracle;
-  passes += other.passes;
-  code += other.code;
-  run += other.run;
-  judge += other.judge;
-  return *this;
-}
 
 namespace {
 
@@ -150,9 +99,14 @@ CompileOptions CaseRunner::OptionsFor(const CaseKey& key) const {
   return compile;
 }
 
+CheckSubject CaseRunner::SubjectOf(const CaseKey& key, const CompileOptions& compile) const {
+  return {oracle_, *backends_[key.backend], ProfileOf(key),
+          compile, compile.limits,          options_.oracle_steps};
+}
+
 CompileOptions CaseRunner::Quick(CompileOptions compile, const Backend& backend) const {
   if (!backend.Describe().in_process) {
-    compile.limits.seconds = std::min(compile.limits.seconds, kQuickSeconds);
+    compile.limits.seconds = std::min(compile.limits.seconds, CheckPolicy::quick_seconds);
   }
   return compile;
 }
@@ -386,11 +340,11 @@ void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
     for (Prepared& prepared : cases) {
       const CaseRecord& record = prepared.record;
       const bool fits = record.IsRun() && !record.repeated &&
-                        record.instructions <= kMostInstructionsInPack &&
+                        record.instructions <= CheckPolicy::instructions_in_pack &&
                         CanBeJoined(*prepared.made.module);
       if (!fits || IsScreened({record.index, 0}, record.instructions) != screened) continue;
       members.push_back(&prepared);
-      if (members.size() < kMostMembers) continue;
+      if (members.size() < CheckPolicy::members_of_pack) continue;
       begin_pack(members.size());
       RunPack(members, screened);
       members.clear();
@@ -461,135 +415,12 @@ Finding CaseRunner::MakeFinding(const CaseKey& key) const {
   finding.index = key.index;
   finding.input_set = key.exact ? 0 : key.set;
   std::vector<Literal> inputs = std::move(key.exact ? made.exact_inputs : made.inputs);
-  ReduceCase program = WithGivenArrays({std::move(made.module), std::move(inputs)}, key.given);
+  ReduceCase program{std::move(made.module), std::move(inputs)};
   std::optional<ReduceCase> part = WithOneOutput(program, key.output);
   if (part.has_value()) program = *std::move(part);
   finding.module_text = WriteModule(*program.module);
   finding.inputs = program.inputs;
   return finding;
-}
-
-namespace {
-
-nlohmann::json Encode(const BackendRecord& record) {
-  return {{"kind", Name(record.kind)},   {"phase", Name(record.phase)}, {"exact", record.exact},
-          {"set", record.set},           {"rescued", record.rescued},   {"text", record.text},
-          {"screened", record.screened}, {"leaf", record.leaf},         {"notable", record.notable},
-          {"pack", record.pack}};
-}
-
-BackendRecord DecodeBackend(const nlohmann::json& json) {
-  BackendRecord record;
-  record.kind = OutcomeKindFromName(json.value("kind", "")).value_or(Outcome::kNotRun);
-  record.phase = PhaseFromName(json.value("phase", "")).value_or(Phase::kIdle);
-  record.exact = json.value("exact", false);
-  record.set = json.value("set", int64_t{0});
-  record.rescued = json.value("rescued", false);
-  record.screened = json.value("screened", false);
-  record.leaf = json.value("leaf", int64_t{-1});
-  record.notable = json.value("notable", "");
-  record.pack = json.value("pack", record.pack);
-  record.text = json.value("text", "");
-  return record;
-}
-
-}  // namespace
-
-nlohmann::json CaseRecord::ToJson() const {
-  nlohmann::json json = {{"index", index},
-                         {"instructions", instructions},
-                         {"avoided", avoided},
-                         {"theme", static_cast<int>(theme)},
-                         {"seconds",
-                          {seconds.generate, seconds.oracle, seconds.passes, seconds.code,
-                           seconds.run, seconds.judge}},
-                         {"repeated", repeated},
-                         {"screened", screened},
-                         {"illegal", illegal}};
-  json["rules"] = rules;
-  json["backends"] = nlohmann::json::array();
-  for (const BackendRecord& record : backends) json["backends"].push_back(Encode(record));
-  return json;
-}
-
-CaseRecord CaseRecord::FromJson(const nlohmann::json& json) {
-  CaseRecord record;
-  record.index = json.value("index", int64_t{-1});
-  record.instructions = json.value("instructions", int64_t{0});
-  record.theme = static_cast<Theme>(json.value("theme", 0));
-  record.repeated = json.value("repeated", false);
-  record.screened = json.value("screened", int64_t{0});
-  record.illegal = json.value("illegal", "");
-  record.avoided = json.value("avoided", false);
-  std::vector<double> seconds = json.value("seconds", std::vector<double>(6));
-  seconds.resize(6);
-  record.seconds = {seconds[0], seconds[1], seconds[2], seconds[3], seconds[4], seconds[5]};
-  record.rules = json.value("rules", std::map<std::string, int64_t>());
-  for (const nlohmann::json& backend : json.value("backends", nlohmann::json::array())) {
-    record.backends.push_back(DecodeBackend(backend));
-  }
-  return record;
-}
-
-nlohmann::json ConfirmRecord::ToJson() const {
-  return {{"runs", runs},
-          {"fails", fails},
-          {"fails_cheaply", fails_cheaply},
-          {"alike", alike},
-          {"draws_numbers", draws_numbers},
-          {"record", Encode(record)},
-          {"exact", exact},
-          {"instructions", instructions},
-          {"signature", signature},
-          {"variant", variant},
-          {"place", place},
-          {"unmasking", unmasking},
-          {"given", given},
-          {"behind", behind},
-          {"output", output},
-          {"notable", notable}};
-}
-
-nlohmann::json CaseKey::ToJson() const {
-  return {{"index", index},           {"backend", backend},   {"exact", exact}, {"set", set},
-          {"flags", flags},           {"screened", screened}, {"given", given}, {"output", output},
-          {"by_licence", by_licence}, {"with", with}};
-}
-
-CaseKey CaseKey::FromJson(const nlohmann::json& json) {
-  CaseKey key;
-  key.index = json.value("index", int64_t{0});
-  key.backend = json.value("backend", size_t{0});
-  key.exact = json.value("exact", false);
-  key.set = json.value("set", int64_t{0});
-  key.flags = json.value("flags", key.flags);
-  key.screened = json.value("screened", false);
-  key.given = json.value("given", key.given);
-  key.output = json.value("output", key.output);
-  key.by_licence = json.value("by_licence", false);
-  key.with = json.value("with", key.with);
-  return key;
-}
-
-ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
-  ConfirmRecord confirm;
-  confirm.runs = json.value("runs", int64_t{0});
-  confirm.fails = json.value("fails", int64_t{0});
-  confirm.fails_cheaply = json.value("fails_cheaply", false);
-  confirm.alike = json.value("alike", false);
-  confirm.draws_numbers = json.value("draws_numbers", false);
-  confirm.record = DecodeBackend(json.value("record", nlohmann::json::object()));
-  confirm.exact = json.value("exact", "");
-  confirm.instructions = json.value("instructions", int64_t{0});
-  confirm.signature = json.value("signature", "");
-  confirm.variant = json.value("variant", "");
-  confirm.place = json.value("place", "");
-  confirm.unmasking = json.value("unmasking", confirm.unmasking);
-  confirm.given = json.value("given", confirm.given);
-  confirm.behind = json.value("behind", "");
-  confirm.output = json.value("output", confirm.output);
-  confirm.notable = json.value("notable", "");
-  return confirm;
 }
 
 }  // namespace assay

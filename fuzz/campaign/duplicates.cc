@@ -46,13 +46,6 @@ bool AreUnsignedLoops(const Looks& large, const Looks& small) {
   return BothHave(large, small, kUnsignedLoop) && AreOfRunning(large, small);
 }
 
-// One was found behind the other, in the same program and at the same op: what a pass does there,
-// code generation does once more.
-bool IsBehindTheOther(const Looks& large, const Looks& small) {
-  return large.index == small.index && large.flags != small.flags && !large.place.empty() &&
-         large.place == small.place && large.numbers == small.numbers;
-}
-
 // What writes where it must not is a wrong value, a crash, or a process that never answers.
 bool HangsOfANarrowIndex(const Looks& hanging, const Looks& other) {
   return hanging.kind == Outcome::kTimeout && other.IsOfRunning() && other.rule.empty() &&
@@ -522,7 +515,7 @@ bool HasAllOf(const Looks& large, const Looks& small) {
 // narrow go wrong in many ways, and so do numbers that a type lost.
 constexpr const char* kCauses[] = {kBesideAnother, kNarrowIndex, kNanForZero};
 
-constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, IsBehindTheOther, EitherWay<HangsOfANarrowIndex>,
+constexpr Rule kRulesOfAll[] = {AreUnsignedLoops, EitherWay<HangsOfANarrowIndex>,
                                 CrossDevicesPacked, EitherWay<IsInOneProgram>};
 constexpr Rule kRulesAcrossPasses[] = {EitherWay<IsSilencedByPassOf>, EitherWay<IsWrongFoldedOrNot>,
                                        EitherWay<AreWidenedAndFolded>};

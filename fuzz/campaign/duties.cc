@@ -1,12 +1,10 @@
-// The five duties of workers.
+// The three duties of workers.
 #include "fuzz/campaign/duties.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "fuzz/campaign/worker.h"
@@ -43,7 +41,6 @@ class CaseDuty : public Duty {
       count_ = desk_.BatchFrom(first_);
       desk_.next_index += count_;
     }
-    Remember();
     for (int64_t i = 0; i < count_; ++i) desk_.cases_in_hand.insert(first_ + i);
     // The time of one case: the worker says when it begins the next one.
     return {{{"do", "cases"}, {"index", first_}, {"count", count_}}, desk_.CaseSeconds()};
@@ -67,10 +64,7 @@ class CaseDuty : public Duty {
     for (int64_t i = first_; i < first_ + count_; ++i) {
       if (!is_of_one || i != index) desk_.again.push_back(i);
     }
-    if (!is_of_one) {
-      history_.clear();
-      return absl::OkStatus();
-    }
+    if (!is_of_one) return absl::OkStatus();
     CaseRecord dead;
     dead.index = index;
     dead.backends.resize(desk_.options.backends.size());
@@ -79,19 +73,16 @@ class CaseDuty : public Duty {
       other.text = "the worker died of another backend";
     }
     dead.backends[death.backend] = death.record;
-    const absl::Status taken = Take(dead);
-    history_.clear();
-    return taken;
+    return Take(dead);
   }
 
   void TakeLoss() override {
     for (int64_t i = first_; i < first_ + count_; ++i) desk_.again.push_back(i);
-    history_.clear();
   }
 
  private:
   absl::Status Take(const CaseRecord& record) {
-    for (const CampaignFinding& alike : desk_.tally.TakeRecord(record, history_)) {
+    for (const CampaignFinding& alike : desk_.tally.TakeRecord(record)) {
       ASSAY_RETURN_IF_ERROR(desk_.journal.Alike(alike));
     }
     desk_.cases_in_hand.erase(record.index);
@@ -99,21 +90,7 @@ class CaseDuty : public Duty {
                                   desk_.tally.summary().earlier + desk_.tally.summary().programs);
   }
 
-  // The process has what is in hand after what it had before, of which the last will do.
-  void Remember() {
-    std::vector<int64_t> round(static_cast<size_t>(count_));
-    std::iota(round.begin(), round.end(), first_);
-    history_.push_back(std::move(round));
-    int64_t cases = 0;
-    for (const std::vector<int64_t>& old : history_) cases += static_cast<int64_t>(old.size());
-    while (cases - static_cast<int64_t>(history_.front().size()) >= desk_.options.predecessors) {
-      cases -= static_cast<int64_t>(history_.front().size());
-      history_.erase(history_.begin());
-    }
-  }
-
   int64_t first_ = -1, count_ = 0;  // of the cases in hand
-  Rounds history_;                  // of the process, up to and with them
 };
 
 class ConfirmDuty : public Duty {
@@ -121,10 +98,12 @@ class ConfirmDuty : public Duty {
   ConfirmDuty(CampaignDesk& desk, bool is_spare) : Duty(desk), is_spare_(is_spare) {}
 
   bool HasWork() const override {
-    if (is_spare_ && desk_.CasesLeft() && desk_.tally.Suspects() < kManySuspects) return false;
+    if (is_spare_ && desk_.CasesLeft() && desk_.tally.Suspects() < CheckPolicy::many_suspects)
+      return false;
     // At the end of a campaign nothing else is kept from being checked.
     const bool may_wait =
-        !desk_.CasesLeft() || (!is_spare_ && waited_ <= kShareOfWaiting * (Now() - desk_.started));
+        !desk_.CasesLeft() ||
+        (!is_spare_ && waited_ <= CheckPolicy::share_of_waiting * (Now() - desk_.started));
     return desk_.tally.HasSuspect(/*slow=*/may_wait);
   }
 
@@ -135,12 +114,13 @@ class ConfirmDuty : public Duty {
     CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {}, record.screened};
     if (record.notable.empty()) key.output = record.leaf;
     key.by_licence = IsByLicence(record.notable);
+    key.pack = record.pack;
     nlohmann::json request = key.ToJson();
     request["do"] = "confirm";
     const FamiliarPlaces familiar = desk_.tally.Familiar();
     request["familiar"] = familiar.signatures;
     request["enough"] = familiar.enough;
-    return {std::move(request), 3 * desk_.options.case_seconds};
+    return {std::move(request), CheckPolicy::times_as_long * desk_.options.case_seconds};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {
@@ -171,151 +151,13 @@ class ConfirmDuty : public Duty {
     if (!result.confirmed && confirm.alike) return desk_.journal.Alike(result.finding);
     if (!result.confirmed && confirm.fails_cheaply)
       return desk_.journal.ScreenedOnly(result.finding);
-    if (!result.confirmed) {
-      // What took longer than the first check had for it, and ends in the time that it has now, is
-      // slow whatever ran before; what draws numbers may have drawn others.
-      if (kind != Outcome::kTimeout && !confirm.draws_numbers) desk_.unrepeated.push_back(suspect_);
-      return desk_.journal.Unconfirmed(result.finding);
-    }
-    ASSAY_RETURN_IF_ERROR(desk_.journal.Found(result.finding));
-    return result.behind.has_value() ? desk_.journal.Found(*result.behind) : absl::OkStatus();
+    return result.confirmed ? desk_.journal.Found(result.finding)
+                            : desk_.journal.Unconfirmed(result.finding);
   }
-
-  // The share of the campaign's time that goes to suspects which have to be waited for.
-  static constexpr double kShareOfWaiting = 0.2;
-
-  static constexpr size_t kManySuspects = 8;
 
   bool is_spare_;
   Suspect suspect_;  // in hand
   double begun_ = 0, waited_ = 0;
-};
-
-class ReplayDuty : public Duty {
- public:
-  using Duty::Duty;
-
-  bool HasWork() const override {
-    const bool may_go_on = !desk_.CasesLeft() || used_ <= kShareOfReplays * (Now() - desk_.started);
-    return may_go_on && (search_.has_value() || !desk_.unrepeated.empty());
-  }
-
-  WorkOrder Next() override {
-    begun_ = Now();
-    if (!search_.has_value()) {
-      suspect_ = std::move(desk_.unrepeated.front());
-      desk_.unrepeated.pop_front();
-      const std::vector<int64_t>& pack = suspect_.record.pack;
-      search_.emplace(suspect_.history, suspect_.index,
-                      std::vector<std::set<int64_t>>{{pack.begin(), pack.end()}, Spoilers()});
-    }
-    return {{{"do", "replay"},
-             {"rounds", search_->Trial()},
-             {"index", suspect_.index},
-             {"keep", search_->IsLast()}},
-            desk_.CaseSeconds()};
-  }
-
-  absl::Status TakeReply(const nlohmann::json& reply) override {
-    ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
-    desk_.cpu_seconds_of_checks += reply.value("cpu_seconds", 0.0);
-    bool fails = false;
-    for (const nlohmann::json& json : reply.at("records")) {
-      const CaseRecord record = CaseRecord::FromJson(json);
-      const bool is_seen = suspect_.backend < record.backends.size();
-      fails = fails || (is_seen && Fails(record.backends[suspect_.backend].kind));
-    }
-    return Take(fails);
-  }
-
-  absl::Status TakeDeath(const WorkerDeath& death) override {
-    return Take(death.index == suspect_.index && Fails(death.record.kind));
-  }
-
-  void TakeLoss() override {}  // the same trial comes next
-
- private:
-  // What writes where it must not is mostly a finding itself.
-  std::set<int64_t> Spoilers() const {
-    std::set<int64_t> spoilers = culprits_;
-    for (const std::vector<int64_t>& round : suspect_.history) {
-      std::copy_if(round.begin(), round.end(), std::inserter(spoilers, spoilers.end()),
-                   [this](int64_t index) { return desk_.tally.IsFound(index); });
-    }
-    return spoilers;
-  }
-
-  // A slow machine may make anything late.
-  static bool Fails(Outcome::Kind kind) { return IsFinding(kind) && kind != Outcome::kTimeout; }
-
-  absl::Status Take(bool fails) {
-    used_ += Now() - begun_;
-    search_->Take(fails);
-    if (!search_->IsOver()) return absl::OkStatus();
-    const Predecessors search = *std::exchange(search_, std::nullopt);
-    if (!search.Repeats()) return absl::OkStatus();
-    const std::vector<int64_t> needed = search.Needed();
-    // Where several are needed, or one that fails itself, memory was written over: how their arrays
-    // lie matters, and nothing of it can be reduced.
-    const std::vector<int64_t>& pack = suspect_.record.pack;
-    if (needed.size() == 1 && std::find(pack.begin(), pack.end(), needed[0]) != pack.end() &&
-        !desk_.tally.IsFound(needed[0])) {
-      suspect_.with = needed;
-      desk_.beside_another.push_back(std::move(suspect_));
-      return absl::OkStatus();
-    }
-    culprits_.insert(needed.begin(), needed.end());
-    return desk_.journal.Found(desk_.tally.TakeReplay(suspect_, needed));
-  }
-
-  // The share of the campaign's time that goes to histories.
-  static constexpr double kShareOfReplays = 0.05;
-
-  Suspect suspect_;  // in hand
-  std::optional<Predecessors> search_;
-  std::set<int64_t> culprits_;  // one of them often spoils all that comes after it
-  double begun_ = 0, used_ = 0;
-};
-
-// What fails only beside another program that is compiled together with it, fails in one program
-// with that: a user may have it, and it can be reduced.
-class JoinedDuty : public Duty {
- public:
-  using Duty::Duty;
-
-  bool HasWork() const override { return !desk_.beside_another.empty(); }
-
-  WorkOrder Next() override {
-    suspect_ = std::move(desk_.beside_another.front());
-    desk_.beside_another.pop_front();
-    const BackendRecord& record = suspect_.record;
-    CaseKey key{suspect_.index, suspect_.backend, record.exact, record.set, {}, record.screened};
-    key.with = suspect_.with;
-    nlohmann::json request = key.ToJson();
-    request["do"] = "confirm";
-    return {std::move(request), 3 * desk_.options.case_seconds};
-  }
-
-  absl::Status TakeReply(const nlohmann::json& reply) override {
-    ASSAY_RETURN_IF_ERROR(ErrorIn(reply));
-    desk_.cpu_seconds_of_checks += reply.value("cpu_seconds", 0.0);
-    return Take(ConfirmRecord::FromJson(reply));
-  }
-
-  absl::Status TakeDeath(const WorkerDeath&) override { return Take({}); }
-
-  void TakeLoss() override { desk_.beside_another.push_front(std::move(suspect_)); }
-
- private:
-  // Where the joined program does not fail each time, it remains one that needs another before it.
-  absl::Status Take(const ConfirmRecord& confirm) {
-    const bool is_always = confirm.fails > 0 && confirm.fails == confirm.runs;
-    if (is_always) return desk_.journal.Found(desk_.tally.TakeJoined(suspect_, confirm));
-    const std::vector<int64_t> needed = std::exchange(suspect_.with, {});
-    return desk_.journal.Found(desk_.tally.TakeReplay(suspect_, needed));
-  }
-
-  Suspect suspect_;  // in hand
 };
 
 class TriageDuty : public Duty {
@@ -378,8 +220,7 @@ class TriageDuty : public Duty {
 
  private:
   static CaseKey KeyOf(const CampaignFinding& finding, size_t backend) {
-    CaseKey key{finding.index, backend, finding.exact, finding.set, finding.flags};
-    key.given = finding.given;
+    CaseKey key{finding.index, backend, finding.exact, finding.set};
     key.output = finding.output;
     key.by_licence = IsByLicence(finding.notable);
     key.with = finding.with;
@@ -446,12 +287,6 @@ double CampaignDesk::CheckBacklog() const {
 std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk) { return std::make_unique<CaseDuty>(desk); }
 std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk, bool is_spare) {
   return std::make_unique<ConfirmDuty>(desk, is_spare);
-}
-std::unique_ptr<Duty> MakeReplayDuty(CampaignDesk& desk) {
-  return std::make_unique<ReplayDuty>(desk);
-}
-std::unique_ptr<Duty> MakeJoinedDuty(CampaignDesk& desk) {
-  return std::make_unique<JoinedDuty>(desk);
 }
 std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk, bool is_spare) {
   return std::make_unique<TriageDuty>(desk, is_spare);

@@ -21,11 +21,8 @@ struct CampaignDesk {
   const CampaignTools& tools;
   Tally tally;
   Journal journal;
-  int64_t next_index = 0;               // of the next case to hand out
-  int64_t batch = 1;                    // cases that a worker gets at once
-  std::deque<Suspect> unrepeated = {};  // suspects whose history is still to be run again
-  // Suspects that failed beside one other program, still to be tried in one program with it.
-  std::deque<Suspect> beside_another = {};
+  int64_t next_index = 0;  // of the next case to hand out
+  int64_t batch = 1;       // cases that a worker gets at once
   std::set<int64_t> cases_in_hand = {};
   // Cases whose worker died of another one; each is handed out again, alone.
   std::deque<int64_t> again = {};
@@ -96,10 +93,6 @@ class Duty {
 std::unique_ptr<Duty> MakeCaseDuty(CampaignDesk& desk);
 // A spare one works only when more suspects wait than one can check, or when no case is left.
 std::unique_ptr<Duty> MakeConfirmDuty(CampaignDesk& desk, bool is_spare);
-// Runs what ran before a suspect that did not repeat, and then that one.
-std::unique_ptr<Duty> MakeReplayDuty(CampaignDesk& desk);
-// Checks what failed beside another program as one program of the two.
-std::unique_ptr<Duty> MakeJoinedDuty(CampaignDesk& desk);
 // A spare one works only when no case is left: until then one at a time is enough.
 std::unique_ptr<Duty> MakeTriageDuty(CampaignDesk& desk, bool is_spare);
 

@@ -32,12 +32,9 @@ nlohmann::json FindingToJson(const CampaignFinding& finding) {
                          {"bucket", finding.bucket}};
   if (!finding.notable.empty()) json["notable"] = finding.notable;
   if (!finding.known.empty()) json["known"] = finding.known;
-  if (!finding.flags.empty()) json["flags"] = finding.flags;
-  if (!finding.given.empty()) json["given"] = finding.given;
   if (finding.output >= 0) json["output"] = finding.output;
   if (!finding.place.empty()) json["place"] = finding.place;
   if (!finding.variant.empty()) json["variant"] = finding.variant;
-  if (!finding.after.empty()) json["after"] = finding.after;
   if (!finding.with.empty()) json["with"] = finding.with;
   if (finding.triaged) json["triage"] = EncodeTriage(finding.triage);
   if (!finding.triage_error.empty()) json["triage_error"] = finding.triage_error;
@@ -74,8 +71,6 @@ nlohmann::json CampaignSummary::ToJson() const {
       {"suspects", suspects},
       {"findings", findings},
       {"unconfirmed", unconfirmed},
-      {"not_replayed", not_replayed},
-      {"after_others", after_others},
       {"unchecked", unchecked},
       {"repeated", repeated},
       {"workers_lost", workers_lost},
@@ -119,10 +114,7 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
   finding.phase = PhaseFromName(json.value("phase", "")).value_or(Phase::kJudge);
   finding.exact = json.value("exact", false);
   finding.set = json.value("input_set", int64_t{0});
-  finding.flags = json.value("flags", finding.flags);
-  finding.given = json.value("given", finding.given);
   finding.output = json.value("output", finding.output);
-  finding.after = json.value("after", finding.after);
   finding.with = json.value("with", finding.with);
   finding.instructions = json.value("instructions", int64_t{0});
   finding.signature = json.value("signature", "");

@@ -35,7 +35,7 @@ struct EarlierCampaign {
   int64_t first = 0, next = 0;  // the case to go on with
   int64_t programs = 0;
   std::vector<CampaignFinding> findings;  // with triage, where it was made
-  // Suspects that are no findings; some of the unconfirmed may be findings after others.
+  // Suspects that are no findings.
   std::vector<CampaignFinding> unconfirmed, screened_only, alike;
 };
 // Lines that are cut off or make no sense are left out. Errors: there is no journal in `out_dir`,

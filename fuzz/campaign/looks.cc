@@ -97,8 +97,6 @@ Looks LooksOf(const CampaignFinding& finding) {
     if (words.find(".cc:") != words.npos) looks.words = words;
   }
   looks.is_smallest = triage.is_smallest;
-  looks.index = finding.index;
-  looks.flags = finding.flags;
   return looks;
 }
 

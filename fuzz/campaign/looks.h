@@ -27,9 +27,7 @@ struct Looks {
   std::string silencing;  // without a guilty pass: one without which the program is right
   std::string states;     // without a guilty pass: what each of UsualFlags does to it ("fffpf")
   std::string words;      // how a compiler died or refused, before the opcodes of its bucket
-  bool is_smallest = false;                  // the reducer came to its end
-  int64_t index = -1;                        // of the program in which it was found
-  std::map<std::string, std::string> flags;  // with which it was looked at there
+  bool is_smallest = false;  // the reducer came to its end
 
   bool Has(const char* sign) const { return signs.contains(sign); }
   // A wrong value or a crash of the running program, which may be one and the same.

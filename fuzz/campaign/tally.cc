@@ -41,10 +41,6 @@ std::string WithoutNumbers(std::string_view text) {
   return result;
 }
 
-std::string CasesOf(const std::vector<int64_t>& indices) {
-  return StrCat(indices.size() == 1 ? "case " : "cases ", absl::StrJoin(indices, ", "));
-}
-
 // Its check waits for a limit.
 bool IsSlow(Outcome::Kind kind) {
   return kind == Outcome::kTimeout || kind == Outcome::kOutOfMemory;
@@ -86,8 +82,7 @@ int64_t SampleOf(const std::string& signature, int64_t found, bool is_one) {
 
 // The bucket of a finding that triage did not look at.
 std::string CoarseBucket(const CampaignFinding& finding) {
-  const std::string key = StrCat(finding.backend, ": ", Name(finding.kind),
-                                 finding.after.empty() ? "" : " after what ran before");
+  const std::string key = StrCat(finding.backend, ": ", Name(finding.kind));
   if (finding.kind == Outcome::kWrong || finding.kind == Outcome::kNondeterministic) return key;
   return StrCat(key, ": ", WithoutNumbers(finding.text.substr(0, finding.text.find('\n'))));
 }
@@ -101,7 +96,7 @@ std::string ReasonOf(const std::string& text) {
   return reason;
 }
 
-std::vector<CampaignFinding> Tally::TakeRecord(const CaseRecord& record, const Rounds& history) {
+std::vector<CampaignFinding> Tally::TakeRecord(const CaseRecord& record) {
   std::vector<CampaignFinding> counted;
   ++summary_.programs;
   if (!record.illegal.empty()) {
@@ -146,7 +141,7 @@ std::vector<CampaignFinding> Tally::TakeRecord(const CaseRecord& record, const R
           ++summary_.alike[StrCat("notable: ", backend.notable)];
           break;
         }
-        if (auto alike = AddSuspect({record.index, i, backend, history}); alike.has_value())
+        if (auto alike = AddSuspect({record.index, i, backend}); alike.has_value())
           counted.push_back(*std::move(alike));
     }
   }
@@ -179,16 +174,14 @@ void Tally::Restore(EarlierCampaign earlier) {
       ++place.seen;
       place.signatures.insert(finding.signature);
     }
-    if (!finding.after.empty() || !finding.with.empty()) --summary_.unconfirmed;
-    if (!finding.after.empty()) ++summary_.after_others;
     Keep(std::move(finding));
   }
 }
 
 bool Tally::IsSampled(const std::string& notable) {
-  constexpr int64_t kAll = 16, kEvery = 16;
   const int64_t seen = by_licence_[notable]++;
-  return options_.check_all || seen < kAll || seen % kEvery == 0;
+  return options_.check_all || seen < CheckPolicy::far_off ||
+         seen % CheckPolicy::far_off_every == 0;
 }
 
 CampaignFinding Tally::CountAlike(CampaignFinding finding, const std::string& place) {
@@ -253,19 +246,19 @@ Suspect Tally::NextSuspect() {
 
 bool Tally::Place::HasEnough() const {
   // The next one at a place where many of few kinds were seen is hardly of a new kind.
-  constexpr int64_t kOfEachKind = 16, kCompiledEvery = 8;
   const auto kinds = static_cast<int64_t>(signatures.size());
-  const bool is_known = kinds > 0 && seen >= kOfEachKind * kinds;
-  const bool is_none = seen == 0 && screened_only >= kOfEachKind;
-  return (is_known || is_none) && (seen + screened_only + alike) % kCompiledEvery != 0;
+  const bool is_known = kinds > 0 && seen >= CheckPolicy::of_each_signature * kinds;
+  const bool is_none = seen == 0 && screened_only >= CheckPolicy::of_each_signature;
+  return (is_known || is_none) && (seen + screened_only + alike) % CheckPolicy::checked_every != 0;
 }
 
 FamiliarPlaces Tally::Familiar() const {
-  constexpr int64_t kEnough = 3, kInFullEvery = 6, kMany = 24, kOfManyInFullEvery = 16;
+  using Policy = CheckPolicy;
   FamiliarPlaces familiar;
   for (const auto& [name, place] : places_) {
-    const bool is_known = place.seen >= kEnough && place.signatures.size() == 1;
-    const int64_t every = place.seen < kMany ? kInFullEvery : kOfManyInFullEvery;
+    const bool is_known = place.seen >= Policy::familiar && place.signatures.size() == 1;
+    const int64_t every =
+        place.seen < Policy::many ? Policy::in_full_every : Policy::of_many_in_full_every;
     if (is_known && place.seen % every != 0) {
       familiar.signatures[name] = *place.signatures.begin();
     }
@@ -283,7 +276,6 @@ CampaignFinding Tally::FindingOf(const Suspect& suspect) const {
   finding.exact = suspect.record.exact;
   finding.set = suspect.record.set;
   finding.text = suspect.record.text;
-  finding.with = suspect.with;
   return finding;
 }
 
@@ -295,14 +287,16 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   finding.notable = confirm.notable;
   finding.instructions = confirm.instructions;
   finding.output = confirm.output;
-  const bool is_alone = suspect.with.empty();
-  finding.place = confirm.place.empty() && is_alone ? LastWordsOf(suspect.record) : confirm.place;
+  finding.with = confirm.with;
+  finding.place = confirm.place.empty() ? LastWordsOf(suspect.record) : confirm.place;
   if (confirm.output >= 0 && confirm.fails > 0) finding.text = confirm.record.text;
   finding.second_check =
       StrCat("failed again in ", confirm.fails, " of ", confirm.runs, " runs of a fresh process",
              confirm.exact.empty() ? "" : "; with exact inputs: ", confirm.exact);
-  if (!suspect.with.empty()) {
-    StrAppend(&finding.second_check, "; only in one program with ", CasesOf(suspect.with));
+  if (!finding.with.empty()) {
+    StrAppend(&finding.second_check, "; only in one program with case ",
+              absl::StrJoin(finding.with, ", "));
+    if (!finding.signature.empty()) finding.signature += ", beside another program";
   }
   if (confirm.alike) {
     finding = CountAlike(std::move(finding), confirm.place);
@@ -334,46 +328,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
     place.signatures.insert(finding.signature);
   }
   Keep(finding);
-  if (confirm.behind.empty()) return result;
-  result.behind = finding;
-  result.behind->place.clear();
-  result.behind->flags = confirm.unmasking;
-  result.behind->given = confirm.given;
-  if (!confirm.given.empty()) {
-    result.behind->output = -1;  // they are arrays of the whole program
-    result.behind->text = suspect.record.text;
-    StrAppend(
-        &result.behind->second_check,
-        "; behind another bug of the same program, of which the right values are inputs here");
-  }
-  result.behind->signature = confirm.behind;
-  Keep(*result.behind);
   return result;
-}
-
-CampaignFinding Tally::TakeJoined(const Suspect& suspect, ConfirmRecord confirm) {
-  --summary_.unconfirmed;
-  confirm.behind.clear();  // the others may have bugs of their own
-  confirm.place.clear();   // what fails there alone is another bug
-  if (!confirm.signature.empty()) confirm.signature += ", beside another program";
-  return TakeConfirm(suspect, confirm).finding;
-}
-
-CampaignFinding Tally::TakeReplay(const Suspect& suspect, const std::vector<int64_t>& needed) {
-  CampaignFinding finding = FindingOf(suspect);
-  finding.after = needed.empty() ? std::vector<int64_t>{suspect.index} : needed;
-  const std::string what = needed.empty() ? "other inputs of its own" : CasesOf(needed);
-  finding.second_check =
-      StrCat("did not fail by itself; fails again in 2 of 2 fresh processes after ", what);
-  finding.notable = suspect.record.notable;
-  finding.signature =
-      finding.notable.empty()
-          ? StrCat(Name(finding.kind), " after what ran before: ", ReasonOf(finding.text))
-          : StrCat("notable: ", finding.notable, ", after what ran before");
-  --summary_.unconfirmed;
-  ++summary_.after_others;
-  Keep(finding);
-  return finding;
 }
 
 std::string Tally::KnownAs(const CampaignFinding& finding) const {
@@ -394,7 +349,6 @@ void Tally::EndTriage(size_t at) {
 }
 
 void Tally::Keep(CampaignFinding finding) {
-  if (finding.after.empty() && finding.with.empty()) found_.insert(finding.index);
   finding.known = KnownAs(finding);
   ++summary_.findings;
   ++summary_.kinds[std::string(Name(finding.kind))];
@@ -417,7 +371,7 @@ std::optional<size_t> Tally::NextToTriage() const {
   std::tuple<bool, bool, int64_t, bool, int64_t> least;
   for (size_t i = 0; i < findings_.size(); ++i) {
     const CampaignFinding& finding = findings_[i];
-    const bool is_done = finding.triaged || !finding.triage_error.empty() || !finding.after.empty();
+    const bool is_done = finding.triaged || !finding.triage_error.empty();
     const bool is_asked = finding.known.empty() && (options_.notable || finding.notable.empty());
     if (is_done || in_triage_.count(i) > 0 || !is_asked) continue;
     const auto at = triaged_.find(finding.signature);
@@ -442,8 +396,7 @@ std::optional<size_t> Tally::NextToTriage() const {
 int64_t Tally::UntriagedSignatures() const {
   std::set<std::string> waiting;
   for (const CampaignFinding& finding : findings_) {
-    const bool is_failure =
-        finding.known.empty() && finding.notable.empty() && finding.after.empty();
+    const bool is_failure = finding.known.empty() && finding.notable.empty();
     if (is_failure && IsNovel(finding) && !IsSlow(finding.kind)) waiting.insert(finding.signature);
   }
   return static_cast<int64_t>(waiting.size());
@@ -501,7 +454,6 @@ void Tally::MergeBuckets() {
 void Tally::SpreadKnown() {
   // By signature: why all of it that triage has looked at is known; "" where some of it is news.
   std::map<std::string, std::string> reasons;
-  std::map<int64_t, std::string> by_case;
   for (const CampaignFinding& finding : findings_) {
     if (!finding.triaged || !finding.triage.confirmed || !finding.notable.empty()) continue;
     const auto [at, is_new] = reasons.emplace(finding.signature, finding.known);
@@ -512,38 +464,11 @@ void Tally::SpreadKnown() {
     const bool is_open = !finding.triaged || !finding.triage.confirmed;
     if (finding.known.empty()) finding.known = KnownAs(finding);
     if (finding.known.empty() && is_open && reason != reasons.end()) finding.known = reason->second;
-    if (finding.after.empty()) by_case.emplace(finding.index, finding.known);
-  }
-  for (CampaignFinding& finding : findings_) {
-    for (const int64_t before : finding.after) {
-      const auto cause = by_case.find(before);
-      if (finding.known.empty() && cause != by_case.end()) finding.known = cause->second;
-    }
-  }
-}
-
-void Tally::JoinWithCauses() {
-  // A cause that was only counted is in the bucket of those that look like it.
-  std::map<int64_t, std::string> signatures;
-  std::map<std::string, std::string> buckets;
-  for (const CampaignFinding& finding : findings_) {
-    if (!finding.after.empty()) continue;
-    signatures.emplace(finding.index, finding.signature);
-    if (!finding.bucket.empty()) buckets.emplace(finding.signature, finding.bucket);
-  }
-  for (CampaignFinding& finding : findings_) {
-    for (const int64_t before : finding.after) {
-      const auto cause = signatures.find(before);
-      if (cause == signatures.end()) continue;
-      const auto bucket = buckets.find(cause->second);
-      if (bucket != buckets.end()) finding.bucket = bucket->second;
-    }
   }
 }
 
 void Tally::Finish(bool with_triage) {
   MergeBuckets();
-  JoinWithCauses();
   for (CampaignFinding& finding : findings_) {
     if (finding.bucket.empty()) finding.bucket = CoarseBucket(finding);
   }
@@ -565,8 +490,7 @@ void Tally::Finish(bool with_triage) {
     }
     // With triage, only what it looked at, and saw fail again, is in a bucket: anything else may be
     // the same bug, or none.
-    if (!with_triage || finding.triage.confirmed || !finding.after.empty())
-      ++summary_.buckets[finding.bucket];
+    if (!with_triage || finding.triage.confirmed) ++summary_.buckets[finding.bucket];
   }
   std::sort(findings_.begin(), findings_.end(),
             [](const CampaignFinding& a, const CampaignFinding& b) { return a.index < b.index; });

@@ -12,7 +12,7 @@
 
 #include "fuzz/campaign/campaign.h"
 #include "fuzz/campaign/journal.h"
-#include "fuzz/campaign/predecessors.h"
+#include "fuzz/triage/signature.h"
 
 namespace assay {
 
@@ -21,15 +21,12 @@ struct Suspect {
   int64_t index = -1;
   size_t backend = 0;  // number in the campaign
   BackendRecord record;
-  Rounds history = {};             // what its process ran up to and with it
-  std::vector<int64_t> with = {};  // what is joined to it (CaseKey::with)
 };
 
 // The result of checking a suspect a second time.
 struct Confirmation {
   bool confirmed = false;  // false: it did not repeat
   CampaignFinding finding = {};
-  std::optional<CampaignFinding> behind = {};  // another one, of the same program
 };
 
 class Tally {
@@ -38,7 +35,7 @@ class Tally {
 
   // Counts a case; its failures become suspects, up to options.most_checked of them. Returns those
   // that are only counted, because many died in the same words.
-  std::vector<CampaignFinding> TakeRecord(const CaseRecord& record, const Rounds& history = {});
+  std::vector<CampaignFinding> TakeRecord(const CaseRecord& record);
   // True if there is a suspect; with `slow` false, one that needs no waiting for a limit.
   bool HasSuspect(bool slow = true) const;
   size_t Suspects() const { return suspects_.size(); }
@@ -55,19 +52,10 @@ class Tally {
   // The second check of a suspect. A case that fails only now and then is nondeterministic.
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
 
-  // A suspect that was not confirmed fails always where what is `with` it is part of its program.
-  CampaignFinding TakeJoined(const Suspect& suspect, ConfirmRecord confirm);
-
-  // A suspect that was not confirmed repeats after these cases of its history, or after its own
-  // other runs.
-  CampaignFinding TakeReplay(const Suspect& suspect, const std::vector<int64_t>& needed);
-
   // A finding that triage has not looked at: of the signature that triage has seen least, limits of
   // time and memory last, then the smallest program, which is the quickest to explain. Of a
   // signature that is seen again and again it is a sample, unless the user has said how many.
   std::optional<size_t> NextToTriage() const;
-  // True if the case is a finding, of whatever kind, that needs no other.
-  bool IsFound(int64_t index) const { return found_.contains(index); }
   // True if triage has looked at this signature in one variant, and the finding is another one.
   bool IsSecondVariant(const CampaignFinding& finding) const;
   // True if triage has looked at no finding with this signature yet.
@@ -98,12 +86,9 @@ class Tally {
   void Keep(CampaignFinding finding);
   // The reason of the known bug that it is; "" if it is news.
   std::string KnownAs(const CampaignFinding& finding) const;
-  // What fails only after a program that is a finding itself is in the bucket of that one.
-  void JoinWithCauses();
   // A finding goes into the bucket of a smaller program that shows the same bug (IsDuplicate).
   void MergeBuckets();
-  // What is known of those that triage has looked at is known of those that look the same, and of
-  // what fails only after them.
+  // What is known of those that triage has looked at is known of those that look the same.
   void SpreadKnown();
   size_t BestSuspect() const;  // its number in suspects_, which is not empty
 
@@ -130,7 +115,6 @@ class Tally {
   };
   std::map<std::string, Place> places_;
   std::map<std::string, int64_t> by_licence_;  // seen, by what is notable of it
-  std::set<int64_t> found_;                    // cases of findings that need no other
   std::set<int64_t> restored_;                 // cases of restored suspects
   std::set<size_t> in_triage_;                 // numbers of findings that were handed to it
 };

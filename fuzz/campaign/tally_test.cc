@@ -33,30 +33,6 @@ TEST(Tally, CountsEveryVerdictOnce) {
   EXPECT_EQ(summary.suspects, 2);
 }
 
-TEST(Tally, ASuspectsOwnRunsMayBeWhatRanBefore) {
-  const CampaignOptions options = TallyOptions();
-  Tally tally(options);
-  const Suspect suspect = SuspectOf(tally, Outcome::kWrong, "element 3");
-  tally.TakeConfirm(suspect, Confirmed(0, 3));
-  const CampaignFinding finding = tally.TakeReplay(suspect, {});
-  EXPECT_EQ(finding.after, std::vector<int64_t>{7});
-  EXPECT_NE(finding.second_check.find("other inputs of its own"), std::string::npos);
-}
-
-TEST(Tally, WhatIsOnlyNotableAfterOthersIsNoFailure) {
-  const CampaignOptions options = TallyOptions();
-  Tally tally(options);
-  BackendRecord record = Ended(Outcome::kWrong, "element 3");
-  record.notable = "sign of a zero";
-  tally.TakeRecord(CaseRecord::FromJson(CaseOf({record}, 7).ToJson()));
-  const Suspect suspect = tally.NextSuspect();
-  tally.TakeConfirm(suspect, Confirmed(0, 3));
-  EXPECT_EQ(tally.TakeReplay(suspect, {5}).notable, "sign of a zero");
-  tally.Finish(/*with_triage=*/true);
-  EXPECT_TRUE(tally.summary().buckets.empty());
-  EXPECT_EQ(tally.summary().notable.at("sign of a zero"), 1);
-}
-
 BackendRecord FarOffRecord() {
   BackendRecord record = Ended(Outcome::kWrong, "element 3");
   record.notable = "legal, and far off";
@@ -275,37 +251,6 @@ TEST(Tally, TriagesASecondVariantOfWhatIsSeenEnough) {
   }
   EXPECT_EQ(variants.back(), "f by s8");
   EXPECT_EQ(std::count(variants.begin(), variants.end(), "p by u8"), 0) << "two slots, not more";
-}
-
-TEST(Tally, KeepsTheBugBehindABug) {
-  const CampaignOptions options = TallyOptions();
-  Tally tally(options);
-  const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
-  ConfirmRecord confirm = Confirmed(3, 3);
-  confirm.signature = "algsimp of pad";
-  confirm.behind = "fusion of slice";
-  confirm.unmasking = {{"xla_disable_hlo_passes", "algsimp"}};
-  const Confirmation confirmation = tally.TakeConfirm(suspect, confirm);
-  ASSERT_TRUE(confirmation.behind.has_value());
-  EXPECT_EQ(confirmation.behind->flags, confirm.unmasking);
-  EXPECT_EQ(tally.summary().findings, 2);
-  EXPECT_EQ(tally.summary().signatures.count("fusion of slice"), 1u);
-}
-
-TEST(Tally, KeepsWhatIsGivenToShowTheBugBehind) {
-  const CampaignOptions options = TallyOptions();
-  Tally tally(options);
-  const Suspect suspect = SuspectOf(tally, Outcome::kWrong);
-  ConfirmRecord confirm = Confirmed(3, 3);
-  confirm.signature = "cbrt";
-  confirm.behind = "log";
-  confirm.given = {4, 2};
-  const Confirmation confirmation =
-      tally.TakeConfirm(suspect, ConfirmRecord::FromJson(confirm.ToJson()));
-  ASSERT_TRUE(confirmation.behind.has_value());
-  EXPECT_EQ(confirmation.behind->given, confirm.given);
-  EXPECT_TRUE(confirmation.finding.given.empty());
-  EXPECT_NE(confirmation.behind->second_check.find("are inputs"), std::string::npos);
 }
 
 TEST(Tally, CountsProgramsThatAreAvoided) {
@@ -544,9 +489,6 @@ TEST(Tally, WhatAJournalHoldsIsCountedAgain) {
                  : is_alike       ? journal.Alike(result.finding)
                                   : journal.Unconfirmed(result.finding))
                     .ok());
-    if (index == 9) {
-      ASSERT_TRUE(journal.Found(tally.TakeReplay(suspect, {3})).ok());
-    }
   }
   absl::StatusOr<EarlierCampaign> earlier = ReadJournal(options.out_dir);
   ASSERT_TRUE(earlier.ok()) << earlier.status();
@@ -557,35 +499,11 @@ TEST(Tally, WhatAJournalHoldsIsCountedAgain) {
   EXPECT_EQ(is.signatures, was.signatures);
   EXPECT_EQ(is.alike, was.alike);
   EXPECT_GT(CampaignSummary::SumOf(is.alike), 5);
-  EXPECT_EQ(is.unconfirmed, 3);
-  EXPECT_EQ(is.after_others, 1);
+  EXPECT_EQ(is.unconfirmed, 4);
   EXPECT_EQ(resumed.Familiar().signatures, tally.Familiar().signatures);
   EXPECT_EQ(resumed.Familiar().enough, tally.Familiar().enough);
   resumed.TakeRecord(CaseOf({Ended(Outcome::kWrong, "")}, 39));
   EXPECT_FALSE(resumed.HasSuspect()) << "it was unconfirmed already";
-}
-
-TEST(Duties, OnlyWhatRanBeforeMayExplainWhatIsNeitherSlowNorDrawn) {
-  struct Row {
-    Outcome::Kind kind;
-    bool draws_numbers;
-    size_t replayed;
-  };
-  for (const Row& row : {Row{Outcome::kWrong, false, 1}, Row{Outcome::kRunCrash, false, 1},
-                         Row{Outcome::kTimeout, false, 0}, Row{Outcome::kWrong, true, 0}}) {
-    const CampaignOptions options = TallyOptions();
-    const CampaignTools tools;
-    CampaignDesk desk{options, tools, Tally(options), {}};
-    const std::unique_ptr<Duty> check = MakeConfirmDuty(desk, /*is_spare=*/false);
-    const std::unique_ptr<Duty> replay = MakeReplayDuty(desk);
-    desk.tally.TakeRecord(CaseOf({Ended(row.kind)}), {{0}});
-    check->Next();
-    ConfirmRecord confirm = Confirmed(0, 3);
-    confirm.draws_numbers = row.draws_numbers;
-    ASSERT_TRUE(check->TakeReply(confirm.ToJson()).ok());
-    EXPECT_EQ(desk.unrepeated.size(), row.replayed) << Name(row.kind);
-    EXPECT_EQ(desk.tally.summary().unconfirmed, 1);
-  }
 }
 
 TEST(Duties, ASpareWorkerChecksSuspectsWhenManyWaitOrNoCaseIsLeft) {

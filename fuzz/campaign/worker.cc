@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "absl/strings/str_format.h"
-#include "fuzz/campaign/predecessors.h"
+#include "fuzz/campaign/second_check.h"
 #include "fuzz/peers/probe.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/error.h"
@@ -189,34 +189,22 @@ nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& 
     }
     return {{"records", std::move(records)}};
   }
-  if (what == "replay") return Replay(request, state);
   CaseKey key = CaseKey::FromJson(request);
   key.backend = std::min(key.backend, backends_.size() - 1);
   if (what == "triage") return Triage(key, request);
   CaseKey whole = key;
   whole.output = -1;
-  const absl::Status written = WriteCase(runner_->MakeFinding(whole), key.with);
+  absl::Status written = WriteCase(runner_->MakeFinding(whole));
   FamiliarPlaces familiar;
   familiar.signatures = request.value("familiar", familiar.signatures);
   familiar.enough = request.value("enough", familiar.enough);
-  nlohmann::json reply = runner_->Confirm(key, familiar, state).ToJson();
-  if (!written.ok()) reply["error"] = std::string(written.message());
-  return reply;
-}
-
-nlohmann::json WarmTemplate::Replay(const nlohmann::json& request, WorkerState& state) {
-  const int64_t suspect = request.value("index", int64_t{0});
-  nlohmann::json reply = {{"records", nlohmann::json::array()}};
-  for (const std::vector<int64_t>& round : request.value("rounds", Rounds())) {
-    for (const CaseRecord& record : runner_->Run(round, state)) {
-      if (record.index == suspect) reply["records"].push_back(record.ToJson());
-    }
-    if (!request.value("keep", false)) continue;
-    for (const int64_t index : round) {
-      const absl::Status written = WriteCase(runner_->MakeFinding({.index = index}));
-      if (!written.ok()) reply["error"] = std::string(written.message());
-    }
+  const ConfirmRecord confirm = SecondCheck(*runner_, key, familiar, state).Run();
+  if (!confirm.with.empty()) {
+    whole.with = confirm.with;
+    written.Update(WriteCase(runner_->MakeFinding(whole), whole.with));
   }
+  nlohmann::json reply = confirm.ToJson();
+  if (!written.ok()) reply["error"] = std::string(written.message());
   return reply;
 }
 

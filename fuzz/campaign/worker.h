@@ -2,8 +2,6 @@
 // that serves it. Requests and replies are JSON objects, one per message:
 //   {"slot": k}                                        first, no reply: where to note the phase
 //   {"do": "cases", "index": i, "count": n}            {"records": [CaseRecord, ...]}
-//   {"do": "replay", "rounds": [[index, ...], ...], "index": i, "keep": b}
-//                        {"records": [CaseRecord of i]}; with keep, all cases are written to disk
 //   {"do": "confirm", "familiar": {..}}  with a CaseKey: ConfirmRecord; writes the case to disk
 //   first
 //   {"do": "triage", ..., "kind", "phase", "text", "second_check"}  with a CaseKey: TriageResult or
@@ -58,7 +56,6 @@ class WarmTemplate {
   // Of the first programs of the seed, with their inputs: another generator makes others.
   std::string FingerprintOfPrograms() const;
   nlohmann::json Answer(const nlohmann::json& request, WorkerState& state);
-  nlohmann::json Replay(const nlohmann::json& request, WorkerState& state);
   nlohmann::json Triage(const CaseKey& key, const nlohmann::json& request);
   // `with`: what is joined to it, for the name of its files.
   absl::Status WriteCase(const Finding& finding, const std::vector<int64_t>& with = {}) const;

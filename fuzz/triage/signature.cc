@@ -102,9 +102,6 @@ class SignatureMaker {
       StrAppend(&signature_.text, ": ", blame.pass,
                 wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame))
                                  : At(*wrong, is_folding || FailsAlone(*wrong)));
-      const std::string flag = "xla_disable_hlo_passes";
-      if (StateUnder(subject_, {flag, blame.pass}, module_, inputs_, outcome_.kind) == 'f')
-        signature_.unmasking[flag] = blame.pass;
       return;
     }
     const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);

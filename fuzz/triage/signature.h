@@ -39,9 +39,6 @@ struct Signature {
   std::string variant;
   // Which pass made a wrong value, where snapshots were looked at.
   PassBlame blame;
-  // Flags under which this bug is silent and the program fails all the same: another bug is behind
-  // it. Empty: there is none.
-  std::map<std::string, std::string> unmasking;
 };
 
 // What is known of a failure before it is signed.

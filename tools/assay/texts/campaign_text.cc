@@ -39,8 +39,7 @@ std::string FileText(const std::string& path) {
 
 std::string TitleOf(const CampaignFinding& finding) {
   if (finding.triaged && !finding.triage.title.empty()) return finding.triage.title;
-  return StrCat(Name(finding.kind), " on ", finding.backend,
-                finding.after.empty() ? "" : ", after what ran before in the same process");
+  return StrCat(Name(finding.kind), " on ", finding.backend);
 }
 
 // `examined`: how many findings of the bucket were looked at; more of its looks may only be
@@ -53,7 +52,6 @@ void PrintBucket(const BucketShown& bucket, int64_t examined) {
                ")"));
   if (!finding.triaged) {
     if (!finding.triage_error.empty()) Print("  not triaged: " + finding.triage_error);
-    if (!finding.after.empty()) Print("  " + finding.second_check);
     Print(Lines(finding.text, 2, 8));
     return;
   }
@@ -144,11 +142,7 @@ void PrintUnsettled(const CampaignSummary& summary) {
   };
   for (const Row& row :
        {Row{"sick machine", summary.sick, ""}, Row{"workers lost", summary.workers_lost, ""},
-        Row{"unconfirmed", summary.unconfirmed - summary.not_replayed, "did not repeat"},
-        Row{"not replayed", summary.not_replayed,
-            "did not repeat alone; no time for what ran before them"},
-        Row{"after others", summary.after_others,
-            "fail only after what ran before in their process"},
+        Row{"unconfirmed", summary.unconfirmed, "did not repeat in a process of its own"},
         Row{"unchecked", summary.unchecked, "failed; not checked again"}}) {
     if (row.count > 0) PrintRow(row.name, row.count, row.note);
   }
@@ -296,7 +290,6 @@ nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& d
 void AddFindings(const CampaignSummary& summary, RunRow& run) {
   const auto add = [&](const CampaignFinding& finding) {
     if (finding.triaged && !finding.triage.confirmed) return;
-    if (!finding.after.empty()) return;  // what ran before is the bug, which this only shows
     run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
                             finding.triage.blamed_rule, finding.triage.page, finding.index,
                             finding.triage.instructions});
