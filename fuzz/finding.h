@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fuzz/culprit.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/oracle.h"
 #include "spec/backend/outcome.h"
@@ -37,7 +38,8 @@ struct Finding {
 // The result of triage: blame, a smaller program and a page.
 struct TriageResult {
   bool confirmed = false;  // it failed again, by itself
-  std::string bucket;      // fingerprint: equal for findings that are the same bug
+  Culprit culprit;         // of the reduced program
+  std::string bucket;      // BucketName of it
   std::string
       title;  // one line for a list: "ds-of-ds: wrong value in dynamic-slice(dynamic-slice)"
   std::string blamed_rule;  // "" when the backend has no gates or blame did not converge
@@ -45,10 +47,7 @@ struct TriageResult {
   std::string silencing;  // where no pass is to blame: one without which the program is right
   int64_t blamed_decision = -1;
   int64_t instructions = 0;    // of the reduced program, parameters and constants included
-  std::string opcodes;         // of the reduced program: "dynamic-slice+pad"
   std::string variant;         // of it (VariantOf): its bucket keeps pages of two
-  std::string place;           // of it: the op that is wrong, with what it folds by; "": not known
-  std::string numbers;         // of its output, or compared: "f" floats, "c" complex, "i" integers
   bool is_smallest = false;    // the reducer ended before its time was up
   std::string notable;         // not empty: no failure, but a user may want to know
   std::string second_opinion;  // the name of an OpinionState; "": nobody was asked

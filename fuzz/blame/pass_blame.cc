@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "fuzz/backends/peer.h"
 #include "spec/backend/loop_notes.h"
 #include "spec/base/clock.h"
 #include "spec/base/error.h"
@@ -24,8 +25,6 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr char kDisable[] = "xla_disable_hlo_passes";
 
 struct Snapshot {
   std::string pipeline, pass;  // from the file name: NNNN.PIPELINE.after_PASS.before_NEXT.txt
@@ -74,7 +73,7 @@ class PassSearch {
 
   PassBlame Run() {
     if (kind_ == Outcome::kWrong) SearchSnapshots();
-    Flags();
+    AskFlags();
     Sum();
     return std::move(blame_);
   }
@@ -83,11 +82,8 @@ class PassSearch {
   Outcome CheckWith(const std::map<std::string, std::string>& flags) {
     CheckSubject subject{subject_.oracle, subject_.backend, subject_.profile, subject_.options,
                          subject_.limits};
-    for (const auto& [name, value] : flags) {
-      std::string& flag = subject.options.flags[name];
-      const bool adds = name == kDisable && !flag.empty();
-      flag = adds ? StrCat(flag, ",", value) : value;
-    }
+    for (const auto& [name, value] : flags)
+      PeerFlag{name, value, name == peer_.pass_flag}.AddTo(subject.options.flags);
     return CheckIsolated(subject, CheckCase::Of(module_, inputs_)).outcome;
   }
 
@@ -175,11 +171,11 @@ class PassSearch {
     return subject_.oracle.Evaluate(module, arguments_, limits);
   }
 
-  Outcome Flag(const std::string& name, const std::string& value) {
-    Outcome outcome = CheckWith({{name, value}});
+  Outcome Flag(const Flags& flags) {
+    Outcome outcome = CheckWith(flags);
     // Without a pass that it needs, a compiler may die of what it compiles otherwise.
     const bool fails_otherwise = outcome.IsFailure() && !outcome.Fails(kind_);
-    blame_.checks.emplace_back(StrCat("--", name, "=", value),
+    blame_.checks.emplace_back(StrCat("--", absl::StrJoin(flags, " --", absl::PairFormatter("="))),
                                fails_otherwise ? Name(outcome.kind) : StateWord(outcome));
     return outcome;
   }
@@ -192,18 +188,18 @@ class PassSearch {
     const double begun = Now();
     for (auto pass = changing_.rbegin(); pass != changing_.rend(); ++pass) {
       if (Now() - begun > kMostSeconds) return;
-      if (!CheckWith({{kDisable, *pass}}).IsPass()) continue;
+      if (!CheckWith({{peer_.pass_flag, *pass}}).IsPass()) continue;
       blame_.silencing = *pass;
-      blame_.checks.emplace_back(StrCat("--", kDisable, "=", *pass), "pass");
+      blame_.checks.emplace_back(StrCat("--", peer_.pass_flag, "=", *pass), "pass");
       return;
     }
   }
 
-  void Flags() {
+  void AskFlags() {
     if (!blame_.pass.empty() && blame_.pass != "import")
-      without_pass_ = Flag(kDisable, blame_.pass);
-    passes_matter_ = Flag("xla_disable_all_hlo_passes", "true").IsPass();
-    llvm_matters_ = Flag("xla_backend_optimization_level", "0").IsPass();
+      without_pass_ = Flag({{peer_.pass_flag, blame_.pass}});
+    passes_matter_ = Flag(peer_.no_passes).IsPass();
+    llvm_matters_ = Flag(peer_.no_optimization).IsPass();
     if (kind_ == Outcome::kWrong && blame_.pass.empty() && !llvm_matters_) DisablePasses();
   }
 
@@ -238,6 +234,7 @@ class PassSearch {
   }
 
   const CheckSubject& subject_;
+  const Peer& peer_ = PeerOf(subject_.backend.Describe());
   const Module& module_;
   const std::vector<Literal>& inputs_;
   Outcome::Kind kind_;
@@ -274,7 +271,7 @@ PassBlame FindWrongSnapshot(const CheckSubject& subject, const Module& module,
   return PassSearch(subject, module, inputs, Outcome::kWrong).Find();
 }
 
-std::string ChangedOpcodes(const PassBlame& blame) {
+std::set<std::string> ChangedOpcodes(const PassBlame& blame) {
   std::map<Opcode, int64_t> counts = CountOpcodes(blame.after);
   const std::map<Opcode, int64_t> before = CountOpcodes(blame.before);
   std::set<std::string> changed, all;
@@ -284,7 +281,7 @@ std::string ChangedOpcodes(const PassBlame& blame) {
     all.insert(std::string(Name(opcode)));
     if (old == before.end() || old->second != count) changed.insert(std::string(Name(opcode)));
   }
-  return absl::StrJoin(changed.empty() ? all : changed, "+");
+  return changed.empty() ? all : changed;
 }
 
 PassBlame BlamePass(const CheckSubject& subject, const Module& module,

@@ -4,6 +4,7 @@
 // other. Flags then tell passes from code generation.
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,9 +36,9 @@ PassBlame BlamePass(const CheckSubject& subject, const Module& module,
 PassBlame FindWrongSnapshot(const CheckSubject& subject, const Module& module,
                             const std::vector<Literal>& inputs);
 
-// The opcodes that the guilty pass made more or fewer of, sorted: "add+dynamic-slice"; those of the
+// The opcodes that the guilty pass made more or fewer of; those of the
 // snapshot after it where the counts are equal. Parameters, constants, tuples and the scalar
 // computations of reductions and the like do not count: they stand around a bug.
-std::string ChangedOpcodes(const PassBlame& blame);
+std::set<std::string> ChangedOpcodes(const PassBlame& blame);
 
 }  // namespace assay

@@ -51,7 +51,7 @@ struct CampaignOptions {
   // So many programs of a hundred are compiled in a cheap way first, where the backend has one
   // (CheapFlags), and only what fails there as a user would compile it; several are compiled as one
   // (pack.h), the rest among themselves. With 0 each is compiled alone, as a user would.
-  int64_t screened_percent = CheckPolicy::screened_percent;
+  int64_t screened_percent = CheckPolicy::kScreenedPercent;
   // Suspects that fail like many before them are checked, too, and not only counted.
   bool check_all = false;
   // What is no failure, but worth knowing, is looked for and explained.
@@ -90,7 +90,8 @@ struct CampaignFinding {
   std::vector<int64_t> with = {};  // cases that have to be part of its program (CaseKey::with)
   int64_t output = -1;  // the only one that the program has then (CaseKey::output); -1: all
   int64_t instructions = 0;
-  std::string signature;  // what tells it from others before it is reduced
+  Culprit culprit;        // before it is reduced
+  std::string signature;  // SignatureText of it: what tells it from others before it is reduced
   std::string place;      // where its second check saw it first (Signature::place); "": not known
   std::string variant;    // of its bucket (VariantOf): two of them are triaged; "": not known
   std::string text, second_check;
@@ -154,8 +155,13 @@ struct CampaignSummary {
   std::map<std::string, int64_t> rules;       // decisions fired
   std::map<std::string, int64_t> signatures;  // findings per signature
   std::map<std::string, int64_t> buckets;     // failures per bucket
-  std::map<std::string, int64_t> known;       // findings per known bug, by its reason
-  std::map<std::string, int64_t> notable;     // findings that are no failures, by what they are
+  // Of buckets that are probably the bug of another one: which, and why (fuzz/campaign/doubles.h).
+  struct Double {
+    std::string bucket, why;
+  };
+  std::map<std::string, Double> doubles;
+  std::map<std::string, int64_t> known;    // findings per known bug, by its reason
+  std::map<std::string, int64_t> notable;  // findings that are no failures, by what they are
   int64_t refuted = 0;  // findings that the second opinion calls false alarms of ours
   std::vector<CampaignFinding> found;  // by index
 

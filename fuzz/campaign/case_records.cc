@@ -122,6 +122,7 @@ nlohmann::json ConfirmRecord::ToJson() const {
           {"record", Encode(record)},
           {"exact", exact},
           {"instructions", instructions},
+          {"culprit", assay::ToJson(culprit)},
           {"signature", signature},
           {"variant", variant},
           {"place", place},
@@ -161,6 +162,7 @@ ConfirmRecord ConfirmRecord::FromJson(const nlohmann::json& json) {
   confirm.record = DecodeBackend(json.value("record", nlohmann::json::object()));
   confirm.exact = json.value("exact", "");
   confirm.instructions = json.value("instructions", int64_t{0});
+  confirm.culprit = CulpritFromJson(json.value("culprit", nlohmann::json()));
   confirm.signature = json.value("signature", "");
   confirm.variant = json.value("variant", "");
   confirm.place = json.value("place", "");

@@ -9,6 +9,7 @@
 
 #include "nlohmann/json_fwd.hpp"
 
+#include "fuzz/culprit.h"
 #include "fuzz/generator/generate.h"
 #include "spec/backend/outcome.h"
 #include "spec/ir/module.h"
@@ -94,7 +95,8 @@ struct ConfirmRecord {
   // floats.
   std::string exact;
   int64_t instructions = 0;
-  std::string signature;      // Signature::text; "" when it did not fail again
+  Culprit culprit;            // Signature::culprit
+  std::string signature;      // its text; "" when it did not fail again
   std::string place;          // Signature::place
   std::string variant;        // Signature::variant
   int64_t output = -1;        // what failed again is the program with this output alone

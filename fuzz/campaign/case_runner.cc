@@ -23,13 +23,13 @@ namespace {
 double PercentAsUsersDo(int64_t screened_percent, int64_t instructions) {
   using Policy = CheckPolicy;
   const auto all = static_cast<double>(100 - screened_percent);
-  const double of_short = std::min(100.0, Policy::times_short * all);
-  const double of_others = (all - Policy::share_of_short * of_short) / (1 - Policy::share_of_short);
-  const double of_middle = std::min(100.0, Policy::times_middle * of_others);
+  const double of_short = std::min(100.0, Policy::kTimesShort * all);
+  const double of_others = (all - Policy::kShareOfShort * of_short) / (1 - Policy::kShareOfShort);
+  const double of_middle = std::min(100.0, Policy::kTimesMiddle * of_others);
   const double of_long =
-      (of_others - Policy::share_of_middle * of_middle) / (1 - Policy::share_of_middle);
-  return instructions <= Policy::short_program    ? of_short
-         : instructions <= Policy::middle_program ? of_middle
+      (of_others - Policy::kShareOfMiddle * of_middle) / (1 - Policy::kShareOfMiddle);
+  return instructions <= Policy::kShortProgram    ? of_short
+         : instructions <= Policy::kMiddleProgram ? of_middle
                                                   : of_long;
 }
 
@@ -106,7 +106,7 @@ CheckSubject CaseRunner::SubjectOf(const CaseKey& key, const CompileOptions& com
 
 CompileOptions CaseRunner::Quick(CompileOptions compile, const Backend& backend) const {
   if (!backend.Describe().in_process) {
-    compile.limits.seconds = std::min(compile.limits.seconds, CheckPolicy::quick_seconds);
+    compile.limits.seconds = std::min(compile.limits.seconds, CheckPolicy::kQuickSeconds);
   }
   return compile;
 }
@@ -340,11 +340,11 @@ void CaseRunner::RunPacks(std::vector<Prepared>& cases, WorkerState& state) {
     for (Prepared& prepared : cases) {
       const CaseRecord& record = prepared.record;
       const bool fits = record.IsRun() && !record.repeated &&
-                        record.instructions <= CheckPolicy::instructions_in_pack &&
+                        record.instructions <= CheckPolicy::kInstructionsInPack &&
                         CanBeJoined(*prepared.made.module);
       if (!fits || IsScreened({record.index, 0}, record.instructions) != screened) continue;
       members.push_back(&prepared);
-      if (members.size() < CheckPolicy::members_of_pack) continue;
+      if (members.size() < CheckPolicy::kMembersOfPack) continue;
       begin_pack(members.size());
       RunPack(members, screened);
       members.clear();

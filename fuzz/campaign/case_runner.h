@@ -50,7 +50,7 @@ struct CaseRunnerOptions {
   // Flags under which most cases are compiled first, several at once where that is possible;
   // empty: none is.
   std::map<std::string, std::string> screening;
-  int64_t screened_percent = CheckPolicy::screened_percent;  // how many of a hundred
+  int64_t screened_percent = CheckPolicy::kScreenedPercent;  // how many of a hundred
   int64_t input_sets = 1;  // each executable runs so many, until one fails
   // Three of four programs that may show one of these are not run.
   std::vector<KnownBug> known;
@@ -128,7 +128,7 @@ class CaseRunner {
   CheckCase CaseOf(const Case& made, int64_t index, int64_t set, const MoreSets& more,
                    std::vector<Literal>& drawn) const;
   const Profile& ProfileOf(const CaseKey& key) const;
-  // With at most CheckPolicy::quick_seconds where the backend runs elsewhere.
+  // With at most CheckPolicy::kQuickSeconds where the backend runs elsewhere.
   CompileOptions Quick(CompileOptions compile, const Backend& backend) const;
 
   const CaseRunnerOptions& options_;

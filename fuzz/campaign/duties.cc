@@ -98,12 +98,12 @@ class ConfirmDuty : public Duty {
   ConfirmDuty(CampaignDesk& desk, bool is_spare) : Duty(desk), is_spare_(is_spare) {}
 
   bool HasWork() const override {
-    if (is_spare_ && desk_.CasesLeft() && desk_.tally.Suspects() < CheckPolicy::many_suspects)
+    if (is_spare_ && desk_.CasesLeft() && desk_.tally.Suspects() < CheckPolicy::kManySuspects)
       return false;
     // At the end of a campaign nothing else is kept from being checked.
     const bool may_wait =
         !desk_.CasesLeft() ||
-        (!is_spare_ && waited_ <= CheckPolicy::share_of_waiting * (Now() - desk_.started));
+        (!is_spare_ && waited_ <= CheckPolicy::kShareOfWaiting * (Now() - desk_.started));
     return desk_.tally.HasSuspect(/*slow=*/may_wait);
   }
 
@@ -118,9 +118,11 @@ class ConfirmDuty : public Duty {
     nlohmann::json request = key.ToJson();
     request["do"] = "confirm";
     const FamiliarPlaces familiar = desk_.tally.Familiar();
-    request["familiar"] = familiar.signatures;
+    request["familiar"] = nlohmann::json::object();
+    for (const auto& [place, culprit] : familiar.culprits)
+      request["familiar"][place] = ToJson(culprit);
     request["enough"] = familiar.enough;
-    return {std::move(request), CheckPolicy::times_as_long * desk_.options.case_seconds};
+    return {std::move(request), CheckPolicy::kTimesAsLong * desk_.options.case_seconds};
   }
 
   absl::Status TakeReply(const nlohmann::json& reply) override {

@@ -24,11 +24,17 @@
 namespace assay {
 
 nlohmann::json FindingToJson(const CampaignFinding& finding) {
-  nlohmann::json json = {{"index", finding.index},         {"backend", finding.backend},
-                         {"kind", Name(finding.kind)},     {"phase", Name(finding.phase)},
-                         {"exact", finding.exact},         {"instructions", finding.instructions},
-                         {"text", finding.text},           {"second_check", finding.second_check},
-                         {"signature", finding.signature}, {"input_set", finding.set},
+  nlohmann::json json = {{"index", finding.index},
+                         {"backend", finding.backend},
+                         {"kind", Name(finding.kind)},
+                         {"phase", Name(finding.phase)},
+                         {"exact", finding.exact},
+                         {"instructions", finding.instructions},
+                         {"text", finding.text},
+                         {"second_check", finding.second_check},
+                         {"signature", finding.signature},
+                         {"input_set", finding.set},
+                         {"culprit", ToJson(finding.culprit)},
                          {"bucket", finding.bucket}};
   if (!finding.notable.empty()) json["notable"] = finding.notable;
   if (!finding.known.empty()) json["known"] = finding.known;
@@ -96,6 +102,9 @@ nlohmann::json CampaignSummary::ToJson() const {
   json["illegal_reasons"] = illegal_reasons;
   json["findings_per_signature"] = signatures;
   json["findings_per_bucket"] = this->buckets;
+  json["probably_the_same"] = nlohmann::json::object();
+  for (const auto& [bucket, other] : doubles)
+    json["probably_the_same"][bucket] = {{"bucket", other.bucket}, {"why", other.why}};
   json["known"] = this->known;
   json["notable"] = this->notable;
   json["refuted"] = refuted;
@@ -117,6 +126,7 @@ CampaignFinding FindingFromJson(const nlohmann::json& json) {
   finding.output = json.value("output", finding.output);
   finding.with = json.value("with", finding.with);
   finding.instructions = json.value("instructions", int64_t{0});
+  finding.culprit = CulpritFromJson(json.value("culprit", nlohmann::json()));
   finding.signature = json.value("signature", "");
   finding.place = json.value("place", "");
   finding.variant = json.value("variant", "");

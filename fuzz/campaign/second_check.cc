@@ -26,7 +26,10 @@ std::string ExactInWords(Outcome::Kind kind) {
   return IsFinding(kind) ? "fail" : std::string(Name(kind));
 }
 
-std::string NotableSignature(const std::string& notable) { return StrCat("notable: ", notable); }
+void NoteNotable(const std::string& notable, ConfirmRecord& confirm) {
+  confirm.notable = confirm.culprit.notable = notable;
+  confirm.signature = SignatureText(confirm.culprit);
+}
 
 CompileOptions WithFlags(CompileOptions options, const std::map<std::string, std::string>& flags) {
   for (const auto& [name, value] : flags) options.flags[name] = value;
@@ -67,7 +70,7 @@ void SecondCheck::RunHere(const Case& made, ConfirmRecord& confirm) {
   CaseKey whole = key_;
   whole.set = 0;
   whole.output = -1;
-  for (; confirm.runs < CheckPolicy::runs; ++confirm.runs) {
+  for (; confirm.runs < CheckPolicy::kRuns; ++confirm.runs) {
     BackendRecord record = runner_.RunOn(backend, made, whole, {}, ignored, state_);
     if (!IsFinding(record.kind)) continue;
     ++confirm.fails;
@@ -146,6 +149,8 @@ void SecondCheck::CheckBesideOthers(ConfirmRecord& confirm) {
     const bool is_own = beside.record.kind != Outcome::kWrong || beside.record.leaf < leaves;
     if (beside.fails == 0 || beside.fails < beside.runs || !is_own) continue;
     beside.with = key.with;
+    beside.culprit.causes.insert(kBesideAnother);
+    if (!beside.signature.empty()) beside.signature = SignatureText(beside.culprit);
     beside.place.clear();  // what fails there alone is another bug
     confirm = std::move(beside);
     return;
@@ -181,12 +186,12 @@ void SecondCheck::Ask(const Case& made, const CaseKey& key, ConfirmRecord& confi
   }
   if (confirm.fails != confirm.runs) return;
   // It has failed again; the rest asks what it is.
-  state_.Begin(key.index, CheckPolicy::times_as_long);
+  state_.Begin(key.index, CheckPolicy::kTimesAsLong);
   state_.phase.store(Phase::kJudge);
   if (confirm.notable.empty()) {
     Sign(cheap, question, outcome, {familiar_, std::move(first), answer}, confirm);
   } else {
-    confirm.signature = NotableSignature(confirm.notable);
+    NoteNotable(confirm.notable, confirm);
   }
 }
 
@@ -196,15 +201,15 @@ void SecondCheck::Ask(const Case& made, const CaseKey& key, ConfirmRecord& confi
 Outcome SecondCheck::RunAgain(const CheckCase& check_case, const CaseKey& key, Checker& checker,
                               ConfirmRecord& confirm) const {
   Outcome outcome;
-  while (confirm.runs < CheckPolicy::runs) {
+  while (confirm.runs < CheckPolicy::kRuns) {
     CheckRequest request;
     const bool repeats = confirm.runs == 0 && !DrawsNumbers(check_case.module);
-    if (repeats) request = {.repeats = CheckPolicy::runs - 1, .compile_every = CheckPolicy::runs};
+    if (repeats) request = {.repeats = CheckPolicy::kRuns - 1, .compile_every = CheckPolicy::kRuns};
     const Outcome seen = checker.Check(request).outcome;
     const BackendRecord record = RecordOf(seen, key.exact);
     const bool fails = IsFinding(record.kind);
     // A wrong value that came back with the same bits has been seen on all runs.
-    const int64_t runs = repeats && seen.Fails(Outcome::kWrong) ? CheckPolicy::runs : 1;
+    const int64_t runs = repeats && seen.Fails(Outcome::kWrong) ? CheckPolicy::kRuns : 1;
     confirm.runs += runs;
     if (!fails && key.screened) {
       confirm.fails_cheaply = IsFinding(OutcomeAsScreened(checker.subject(), check_case, key).kind);
@@ -239,7 +244,7 @@ std::optional<WrongArray> SecondCheck::FirstWhereCheap(const CheckSubject& subje
   const bool was_cheap = key.screened && runner_.IsScreened(key);
   if (!was_cheap && key.by_licence) return std::nullopt;
   CompileOptions options = WithFlags(subject.options, runner_.options().screening);
-  options.limits.seconds = std::min(options.limits.seconds, CheckPolicy::quick_seconds);
+  options.limits.seconds = std::min(options.limits.seconds, CheckPolicy::kQuickSeconds);
   WrongArray first =
       FirstWrongArray(WithOptions(subject, options), *question.made.module, question.inputs);
   if (first.instruction == nullptr && !was_cheap) return std::nullopt;
@@ -251,7 +256,7 @@ CheckSubject SecondCheck::WhereCheap(const CheckSubject& subject, const CheckCas
   const std::map<std::string, std::string>& screening = runner_.options().screening;
   CompileOptions options = subject.options;
   CheckSubject quick = WithOptions(subject, options);
-  quick.limits.seconds = std::min(quick.limits.seconds, CheckPolicy::quick_seconds);
+  quick.limits.seconds = std::min(quick.limits.seconds, CheckPolicy::kQuickSeconds);
   if (key.screened && runner_.IsScreened(key)) {
     quick.options = WithFlags(quick.options, screening);  // where it was wrong, too
     return quick;
@@ -293,10 +298,9 @@ void SecondCheck::Sign(const CheckSubject& subject, const Question& question,
   const Signature first = SignatureOf(subject, module, question.inputs, outcome, hints);
   if (IsRearrangedBy({first.blame, first.wrong}, subject, module, question.inputs, hints.answer,
                      runner_.options().python)) {
-    confirm.notable = kRearranged;
-    confirm.signature = NotableSignature(kRearranged);
-    return;
+    return NoteNotable(kRearranged, confirm);
   }
+  confirm.culprit = first.culprit;
   confirm.signature = first.text;
   confirm.variant = first.variant;
   confirm.place = first.place;

@@ -18,8 +18,8 @@ class SecondCheck {
               WorkerState& state)
       : runner_(runner), key_(key), familiar_(familiar), state_(state) {}
 
-  // Runs the case CheckPolicy::runs times more, on the backend and the inputs of the key alone, and
-  // signs what fails always.
+  // Runs the case CheckPolicy::kRuns times more, on the backend and the inputs of the key alone,
+  // and signs what fails always.
   ConfirmRecord Run();
 
  private:

@@ -8,7 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
-#include "fuzz/campaign/duplicates.h"
+#include "fuzz/campaign/doubles.h"
 #include "fuzz/opinions/far_off.h"
 #include "fuzz/opinions/second_opinion.h"
 #include "fuzz/triage/bucket.h"
@@ -61,22 +61,13 @@ std::string LastWordsOf(const BackendRecord& record) {
   return StrCat(Name(record.kind), ": ", signature);
 }
 
-// True of a signature that names the op that is wrong: what is seen there again is seldom another
-// bug. What an element of a loop's state or of a call's result is, it does not say.
-bool NamesItsOp(const std::string& signature) {
-  const size_t at = signature.find(" at ");
-  if (at == std::string::npos) return false;
-  const std::string op = signature.substr(at + 4);
-  return op.rfind(Name(Opcode::kGetTupleElement), 0) != 0 && op.rfind(Name(Opcode::kCall), 0) != 0;
-}
-
 // How many of the findings of one signature triage looks at: the first ones, then fewer and fewer,
 // because each takes as long as a hundred programs. Fewer where all of them so far were one bug,
-// and fewest where the signature is as good as its name: of 186 second and later looks in 140
+// and fewest where it names the op that is wrong: of 186 second and later looks in 140
 // minutes on XLA two found a bug that no other signature had shown.
-int64_t SampleOf(const std::string& signature, int64_t found, bool is_one) {
+int64_t SampleOf(const Culprit& culprit, int64_t found, bool is_one) {
   const int64_t more = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(found, 0)));
-  if (NamesItsOp(signature)) return 1 + (is_one ? (more - 1) / 4 : more / 3);
+  if (culprit.NamesItsOp()) return 1 + (is_one ? (more - 1) / 4 : more / 3);
   return 1 + (is_one ? more / 2 : more);
 }
 
@@ -172,7 +163,7 @@ void Tally::Restore(EarlierCampaign earlier) {
     if (!finding.place.empty()) {
       Place& place = places_[finding.place];
       ++place.seen;
-      place.signatures.insert(finding.signature);
+      place.culprits.emplace(finding.signature, finding.culprit);
     }
     Keep(std::move(finding));
   }
@@ -180,15 +171,17 @@ void Tally::Restore(EarlierCampaign earlier) {
 
 bool Tally::IsSampled(const std::string& notable) {
   const int64_t seen = by_licence_[notable]++;
-  return options_.check_all || seen < CheckPolicy::far_off ||
-         seen % CheckPolicy::far_off_every == 0;
+  return options_.check_all || seen < CheckPolicy::kFarOff || seen % CheckPolicy::kFarOffEvery == 0;
 }
 
 CampaignFinding Tally::CountAlike(CampaignFinding finding, const std::string& place) {
   Place& known = places_[place];
   ++known.alike;
   finding.place = place;
-  if (!known.signatures.empty()) finding.signature = *known.signatures.begin();
+  if (!known.culprits.empty()) {
+    finding.signature = known.culprits.begin()->first;
+    finding.culprit = known.culprits.begin()->second;
+  }
   finding.second_check = "not checked as users compile: enough that fail alike were";
   ++summary_.alike[finding.signature];
   return finding;
@@ -246,21 +239,21 @@ Suspect Tally::NextSuspect() {
 
 bool Tally::Place::HasEnough() const {
   // The next one at a place where many of few kinds were seen is hardly of a new kind.
-  const auto kinds = static_cast<int64_t>(signatures.size());
-  const bool is_known = kinds > 0 && seen >= CheckPolicy::of_each_signature * kinds;
-  const bool is_none = seen == 0 && screened_only >= CheckPolicy::of_each_signature;
-  return (is_known || is_none) && (seen + screened_only + alike) % CheckPolicy::checked_every != 0;
+  const auto kinds = static_cast<int64_t>(culprits.size());
+  const bool is_known = kinds > 0 && seen >= CheckPolicy::kOfEachSignature * kinds;
+  const bool is_none = seen == 0 && screened_only >= CheckPolicy::kOfEachSignature;
+  return (is_known || is_none) && (seen + screened_only + alike) % CheckPolicy::kCheckedEvery != 0;
 }
 
 FamiliarPlaces Tally::Familiar() const {
   using Policy = CheckPolicy;
   FamiliarPlaces familiar;
   for (const auto& [name, place] : places_) {
-    const bool is_known = place.seen >= Policy::familiar && place.signatures.size() == 1;
+    const bool is_known = place.seen >= Policy::kFamiliar && place.culprits.size() == 1;
     const int64_t every =
-        place.seen < Policy::many ? Policy::in_full_every : Policy::of_many_in_full_every;
+        place.seen < Policy::kMany ? Policy::kInFullEvery : Policy::kOfManyInFullEvery;
     if (is_known && place.seen % every != 0) {
-      familiar.signatures[name] = *place.signatures.begin();
+      familiar.culprits[name] = place.culprits.begin()->second;
     }
     if (!options_.check_all && place.HasEnough()) familiar.enough.insert(name);
   }
@@ -282,6 +275,7 @@ CampaignFinding Tally::FindingOf(const Suspect& suspect) const {
 Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm) {
   Confirmation result{.finding = FindingOf(suspect)};
   CampaignFinding& finding = result.finding;
+  finding.culprit = confirm.culprit;
   finding.signature = confirm.signature;
   finding.variant = confirm.variant;
   finding.notable = confirm.notable;
@@ -296,7 +290,6 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   if (!finding.with.empty()) {
     StrAppend(&finding.second_check, "; only in one program with case ",
               absl::StrJoin(finding.with, ", "));
-    if (!finding.signature.empty()) finding.signature += ", beside another program";
   }
   if (confirm.alike) {
     finding = CountAlike(std::move(finding), confirm.place);
@@ -319,13 +312,15 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
     finding.text = confirm.record.text;
   }
   if (finding.signature.empty()) {
-    finding.signature = StrCat(Name(finding.kind), ": ", ReasonOf(finding.text));
+    finding.culprit.kind = finding.kind;
+    finding.culprit.words = ReasonOf(finding.text);
+    finding.signature = SignatureText(finding.culprit);
   }
   result.confirmed = true;
   if (!finding.place.empty()) {
     Place& place = places_[finding.place];
     ++place.seen;
-    place.signatures.insert(finding.signature);
+    place.culprits.emplace(finding.signature, finding.culprit);
   }
   Keep(finding);
   return result;
@@ -380,7 +375,7 @@ std::optional<size_t> Tally::NextToTriage() const {
     const auto known = triaged_buckets_.find(finding.signature);
     const bool is_one = known == triaged_buckets_.end() || known->second.size() < 2;
     const bool is_enough = found != summary_.signatures.end() &&
-                           seen >= SampleOf(finding.signature, found->second, is_one);
+                           seen >= SampleOf(finding.culprit, found->second, is_one);
     if (is_enough && options_.most_triaged == 0 && !IsSecondVariant(finding)) continue;
     // What is new comes before what is looked at once more, and a failure before what is no more
     // than notable.
@@ -415,38 +410,35 @@ void Tally::GiveBackToTriage(size_t at) {
   if (seen != triaged_.end() && --seen->second == 0) triaged_.erase(seen);
 }
 
-void Tally::MergeBuckets() {
-  struct Seen {
-    CampaignFinding* finding;
-    Looks looks;
-  };
-  std::vector<Seen> by_size;
+void Tally::NoteDoubles() {
   // One reduction of a bucket that came to its end speaks for those that did not.
   std::set<std::string> smallest;
-  for (const CampaignFinding& finding : findings_) {
-    const std::string& bucket = finding.triage.bucket;
-    if (finding.triaged && finding.triage.is_smallest && !bucket.empty()) smallest.insert(bucket);
-  }
+  // The first of each bucket that is a failure, by the number of its ops.
+  std::map<std::string, CampaignFinding*> buckets;
   for (CampaignFinding& finding : findings_) {
-    if (!finding.triaged) continue;
-    by_size.push_back({&finding, LooksOf(finding)});
-    by_size.back().looks.is_smallest |= smallest.contains(finding.triage.bucket);
+    const bool is_shown = finding.triaged && finding.triage.confirmed && finding.notable.empty();
+    if (!is_shown) continue;
+    if (finding.triage.is_smallest) smallest.insert(finding.bucket);
+    buckets.emplace(finding.bucket, &finding);
   }
-  std::stable_sort(by_size.begin(), by_size.end(), [](const Seen& a, const Seen& b) {
-    return a.looks.opcodes.size() < b.looks.opcodes.size();
-  });
+  std::vector<CampaignFinding*> by_size;
+  for (const auto& [name, finding] : buckets) by_size.push_back(finding);
+  const auto size = [](const CampaignFinding* finding) {
+    return finding->triage.culprit.ops.size();
+  };
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](const auto* a, const auto* b) { return size(a) < size(b); });
   for (size_t i = 0; i < by_size.size(); ++i) {
-    CampaignFinding& large = *by_size[i].finding;
+    CampaignFinding& large = *by_size[i];
     for (size_t j = 0; j < i; ++j) {
-      const CampaignFinding& small = *by_size[j].finding;
-      const bool is_shown = small.triage.confirmed && small.notable.empty();
-      if (!is_shown || large.backend != small.backend) continue;
-      // What is known by itself stays so, and speaks for no other where something else is news.
-      if (small.known.empty() != large.known.empty() && small.known.empty()) continue;
-      if (!IsDuplicate(by_size[i].looks, by_size[j].looks)) continue;
-      large.bucket = small.bucket;
-      if (large.known.empty()) large.known = small.known;
-      break;
+      const CampaignFinding& small = *by_size[j];
+      if (large.backend != small.backend) continue;
+      const std::string why =
+          WhyProbablySame(PeerOfFamily(BackendFamily(large.backend)),
+                          {large.triage.culprit, smallest.contains(large.bucket)},
+                          {small.triage.culprit, smallest.contains(small.bucket)});
+      if (!why.empty()) summary_.doubles[large.bucket] = {small.bucket, why};
+      if (!why.empty()) break;
     }
   }
 }
@@ -468,11 +460,11 @@ void Tally::SpreadKnown() {
 }
 
 void Tally::Finish(bool with_triage) {
-  MergeBuckets();
   for (CampaignFinding& finding : findings_) {
     if (finding.bucket.empty()) finding.bucket = CoarseBucket(finding);
   }
   SpreadKnown();
+  NoteDoubles();
   summary_.unchecked += static_cast<int64_t>(suspects_.size());
   suspects_.clear();
   for (CampaignFinding& finding : findings_) {

@@ -86,8 +86,8 @@ class Tally {
   void Keep(CampaignFinding finding);
   // The reason of the known bug that it is; "" if it is news.
   std::string KnownAs(const CampaignFinding& finding) const;
-  // A finding goes into the bucket of a smaller program that shows the same bug (IsDuplicate).
-  void MergeBuckets();
+  // Notes which buckets are probably the bug of one with a smaller program.
+  void NoteDoubles();
   // What is known of those that triage has looked at is known of those that look the same.
   void SpreadKnown();
   size_t BestSuspect() const;  // its number in suspects_, which is not empty
@@ -106,7 +106,7 @@ class Tally {
   // and how often they were only counted.
   struct Place {
     int64_t seen = 0;
-    std::set<std::string> signatures;
+    std::map<std::string, Culprit> culprits;  // by signature
     int64_t screened_only = 0, alike = 0;
 
     // Enough is known of it to count the next suspect without checking it as users compile. One of

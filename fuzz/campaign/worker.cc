@@ -196,7 +196,9 @@ nlohmann::json WarmTemplate::Answer(const nlohmann::json& request, WorkerState& 
   whole.output = -1;
   absl::Status written = WriteCase(runner_->MakeFinding(whole));
   FamiliarPlaces familiar;
-  familiar.signatures = request.value("familiar", familiar.signatures);
+  const nlohmann::json places = request.value("familiar", nlohmann::json::object());
+  for (const auto& [place, culprit] : places.items())
+    familiar.culprits[place] = CulpritFromJson(culprit);
   familiar.enough = request.value("enough", familiar.enough);
   const ConfirmRecord confirm = SecondCheck(*runner_, key, familiar, state).Run();
   if (!confirm.with.empty()) {
@@ -242,9 +244,7 @@ nlohmann::json EncodeTriage(const TriageResult& result) {
           {"silencing", result.silencing},
           {"blamed_decision", result.blamed_decision},
           {"instructions", result.instructions},
-          {"opcodes", result.opcodes},
-          {"place", result.place},
-          {"numbers", result.numbers},
+          {"culprit", ToJson(result.culprit)},
           {"is_smallest", result.is_smallest},
           {"notable", result.notable},
           {"second_opinion", result.second_opinion},
@@ -262,9 +262,7 @@ TriageResult DecodeTriage(const nlohmann::json& json) {
   result.silencing = json.value("silencing", "");
   result.blamed_decision = json.value("blamed_decision", int64_t{-1});
   result.instructions = json.value("instructions", int64_t{0});
-  result.opcodes = json.value("opcodes", "");
-  result.place = json.value("place", "");
-  result.numbers = json.value("numbers", "");
+  result.culprit = CulpritFromJson(json.value("culprit", nlohmann::json()));
   result.is_smallest = json.value("is_smallest", false);
   result.notable = json.value("notable", "");
   result.second_opinion = json.value("second_opinion", "");

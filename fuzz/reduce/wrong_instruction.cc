@@ -73,7 +73,7 @@ std::optional<ReduceCase> WithArrayGiven(const ReduceCase& whole, int64_t number
   return program;
 }
 
-std::string PlaceOf(const Instruction& instruction) {
+std::set<std::string> TellingOperands(const Instruction& instruction) {
   std::set<std::string> operands;
   for (const Instruction* operand : instruction.operands()) {
     const bool says_nothing = IsLeaf(operand) || operand->opcode() == Opcode::kTuple ||
@@ -81,19 +81,34 @@ std::string PlaceOf(const Instruction& instruction) {
                               operand->opcode() == Opcode::kBroadcast;
     if (!says_nothing) operands.insert(std::string(Name(operand->opcode())));
   }
+  return operands;
+}
+
+std::string PlaceOf(const Instruction& instruction) {
+  const std::set<std::string> operands = TellingOperands(instruction);
   const std::string name(Name(instruction.opcode()));
   return operands.empty() ? name : StrCat(name, "(", absl::StrJoin(operands, "+"), ")");
 }
 
-std::string OpWithFolds(const Instruction& instruction) {
+const Instruction& Origin(const Instruction& instruction) {
   const Instruction* at = &instruction;
   while (at->opcode() == Opcode::kGetTupleElement) at = at->operand(0);
-  const std::string name(Name(at->opcode()));
-  if (at->opcode() == Opcode::kWhile || at->callees().empty()) return name;
+  return *at;
+}
+
+std::set<std::string> FoldsOf(const Instruction& instruction) {
+  const Instruction* at = &Origin(instruction);
   std::set<std::string> folds;
+  if (at->opcode() == Opcode::kWhile) return folds;
   for (const Computation* callee : at->callees()) {
     if (!IsLeaf(callee->root())) folds.insert(std::string(Name(callee->root()->opcode())));
   }
+  return folds;
+}
+
+std::string OpWithFolds(const Instruction& instruction) {
+  const std::string name(Name(Origin(instruction).opcode()));
+  const std::set<std::string> folds = FoldsOf(instruction);
   return folds.empty() ? name : StrCat(name, "[", absl::StrJoin(folds, "+"), "]");
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,15 @@ struct WrongArray {
 WrongArray FirstWrongArray(const CheckSubject& subject, const Module& module,
                            const std::vector<Literal>& inputs);
 
+// The ops of its operands that tell something: no leaves, no tuples, no broadcasts.
+std::set<std::string> TellingOperands(const Instruction& instruction);
 // The instruction and what its operands are, without leaves: "log(exponential)".
 std::string PlaceOf(const Instruction& instruction);
 
+// The op that makes the array, where the instruction takes it out of a tuple; and what that folds
+// by.
+const Instruction& Origin(const Instruction& instruction);
+std::set<std::string> FoldsOf(const Instruction& instruction);
 // The op that makes the array, and what it folds by: "reduce[maximum]", "while" for an element of
 // a loop's state.
 std::string OpWithFolds(const Instruction& instruction);

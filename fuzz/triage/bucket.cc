@@ -1,4 +1,4 @@
-// Fingerprints of crashes and of reduced programs.
+// Words of crashes without what differs from case to case; ops and types of programs.
 #include "fuzz/triage/bucket.h"
 
 #include <algorithm>
@@ -178,17 +178,7 @@ std::string CrashSignature(const std::string& text) {
   return signature;
 }
 
-std::string_view DeathIn(std::string_view signature) {
-  for (const std::string_view death : {"the worker closed its output", "the worker died of "}) {
-    const size_t at = signature.find(death);
-    if (at == signature.npos) continue;
-    const size_t end = signature.find(';', at);
-    return signature.substr(at, end == signature.npos ? end : end + 1 - at);
-  }
-  return "";
-}
-
-std::string OpcodeSet(const Module& module) {
+std::set<std::string> OpcodeSet(const Module& module) {
   std::set<const Computation*> combiners;
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
@@ -206,7 +196,7 @@ std::string OpcodeSet(const Module& module) {
       names.insert(std::string(Name(opcode)));
     }
   }
-  return absl::StrJoin(names, "+");
+  return names;
 }
 
 std::string VariantOf(const Module& module, int64_t leaf) {
@@ -226,103 +216,6 @@ std::string VariantOf(const Module& module, int64_t leaf) {
     }
   }
   return indices.empty() ? variant : StrCat(variant, " by ", absl::StrJoin(indices, ", "));
-}
-
-bool HasNarrowIndex(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* at : *computation) {
-      const int64_t first = at->opcode() == Opcode::kDynamicSlice         ? 1
-                            : at->opcode() == Opcode::kDynamicUpdateSlice ? 2
-                                                                          : at->operand_count();
-      for (int64_t i = first; i < at->operand_count(); ++i) {
-        const Shape& start = at->operand(i)->shape();
-        if (!start.IsArray() || !IsInteger(start.element_type())) continue;
-        const int bits = BitWidth(start.element_type()) - (IsSigned(start.element_type()) ? 1 : 0);
-        for (int64_t size : at->operand(0)->shape().dimensions()) {
-          if (bits < 62 && size > int64_t{1} << bits) return true;
-        }
-      }
-    }
-  }
-  return false;
-}
-
-bool HasFewBits(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* at : *computation) {
-      const Shape& shape = at->shape();
-      if (!shape.IsArray() || IsPred(shape.element_type())) continue;
-      if (BitWidth(shape.element_type()) < 8) return true;
-    }
-  }
-  return false;
-}
-
-bool HasOrderOfBrainFloats(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* at : *computation) {
-      if (at->opcode() == Opcode::kTopK &&
-          at->operand(0)->shape().element_type() == ElementType::kBF16) {
-        return true;
-      }
-      if (at->opcode() != Opcode::kCompare) continue;
-      const bool is_total = at->attributes().Integer(Attr::kCompareType, -1) ==
-                            static_cast<int64_t>(CompareType::kTotalOrder);
-      if (is_total && at->operand(0)->shape().element_type() == ElementType::kBF16) return true;
-    }
-  }
-  return false;
-}
-
-bool HasOneZero(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* at : *computation) {
-      const bool is_array = at->shape().IsArray();
-      if (is_array && Name(at->shape().element_type()).find("fnuz") != std::string_view::npos)
-        return true;
-    }
-  }
-  return false;
-}
-
-bool HasUnsignedLoop(const Module& module) {
-  for (const Computation* computation : module.computations()) {
-    for (const Instruction* at : *computation) {
-      if (at->opcode() != Opcode::kWhile || at->callees().empty()) continue;
-      for (const Computation* callee : at->callees()) {
-        const Instruction* root = callee->root();
-        if (root->opcode() != Opcode::kCompare) continue;
-        const ElementType type = root->operand(0)->shape().element_type();
-        if (IsInteger(type) && !IsSigned(type)) return true;
-      }
-    }
-  }
-  return false;
-}
-
-std::string BackendFamily(const std::string& name) { return name.substr(0, name.find(':')); }
-
-std::string BucketOf(const BucketKey& key) {
-  std::string bucket =
-      StrCat(key.backend_family, "/",
-             key.notable.empty() ? std::string(Name(key.kind)) : StrCat("notable: ", key.notable));
-  if (!key.rule.empty()) return StrCat(bucket, "/", key.rule);
-  if (!key.pass.empty()) {
-    return StrCat(bucket, "/", key.pass, "/",
-                  key.reduced == nullptr ? "" : OpcodeSet(*key.reduced));
-  }
-  const bool crash = IsCrash(key.kind) || key.kind == Outcome::kOurFault;
-  if (crash && !key.crash.empty()) {
-    StrAppend(&bucket, "/", CrashSignature(key.crash));
-    // A bare signal says little: what is in the program tells one crash from another.
-    return key.reduced == nullptr ? bucket : StrCat(bucket, "/", OpcodeSet(*key.reduced));
-  }
-  if (key.reduced != nullptr) {
-    StrAppend(&bucket, "/", OpcodeSet(*key.reduced), "/",
-              std::string(1, ClassLetterOf(*key.reduced)),
-              key.flags.empty() ? "" : StrCat("-", key.flags));
-  }
-  return bucket;
 }
 
 }  // namespace assay

@@ -1,6 +1,8 @@
 // What is left of a crash report once what belongs to one case is gone.
 #include "fuzz/triage/bucket.h"
 
+#include "fuzz/triage/causes.h"
+
 #include <string>
 
 #include "gtest/gtest.h"
@@ -73,7 +75,7 @@ TEST(CrashSignature, ASpoiledHeapIsOneWhoeverNotices) {
 }
 
 // XLA:CPU makes a sort by total order of each topk.
-TEST(Signs, BrainFloatsAreInOrderWhereTheyAreSortedByTotalOrder) {
+TEST(Causes, BrainFloatsAreInOrderWhereTheyAreSortedByTotalOrder) {
   const auto has_order = [](const std::string& type, const std::string& order) {
     const std::string row = type + "[3]";
     const auto module = ReadModule(
@@ -83,13 +85,31 @@ TEST(Signs, BrainFloatsAreInOrderWhereTheyAreSortedByTotalOrder) {
             : "HloModule m\nENTRY e {\n p = " + row +
                   " parameter(0)\n ROOT c = pred[3] compare(p, p), direction=LT" + order + "\n}\n");
     EXPECT_TRUE(module.ok()) << module.status();
-    return module.ok() && HasOrderOfBrainFloats(**module);
+    return module.ok() && CausesOf(PeerOfFamily("xla"), **module, {}).contains("order-of-bf16");
   };
   EXPECT_TRUE(has_order("bf16", ", type=TOTALORDER"));
   EXPECT_TRUE(has_order("bf16", "topk"));
   EXPECT_FALSE(has_order("bf16", ""));
   EXPECT_FALSE(has_order("f16", "topk"));
   EXPECT_FALSE(has_order("f16", ", type=TOTALORDER"));
+}
+
+TEST(Causes, AreToldByTypesStartsAndAnswers) {
+  const auto module = ReadModule(R"(HloModule m
+ENTRY e {
+  x = f32[300] parameter(0)
+  at = s8[] parameter(1)
+  y = s4[9] parameter(2)
+  z = f8e4m3fnuz[2] parameter(3)
+  part = f32[2] dynamic-slice(x, at), dynamic_slice_sizes={2}
+  ROOT all = (f32[2], s4[9], f8e4m3fnuz[2]) tuple(part, y, z)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Peer& xla = PeerOfFamily("xla");
+  EXPECT_EQ(CausesOf(xla, **module, {}),
+            (std::set<std::string>{"few-bits", "narrow-index", "one-zero"}));
+  EXPECT_TRUE(CausesOf(xla, **module, {.is_nan_for_zero = true}).contains("nan-for-zero"));
+  EXPECT_TRUE(CausesOf(PeerOfFamily("cpu"), **module, {}).empty()) << "nobody knows any of it";
 }
 
 // The index type and the class of the numbers, of an output that is not the first one too.

@@ -337,6 +337,7 @@ Json FindingJson(const BugPage& page) {
           {"index", f.index},
           {"input_set", f.input_set},
           {"bucket", page.result.bucket},
+          {"culprit", ToJson(page.result.culprit)},
           {"variant", page.result.variant},
           {"rule", page.result.blamed_rule},
           {"decision", page.result.blamed_decision},

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "absl/strings/str_format.h"
+#include "fuzz/culprit.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/file.h"
 #include "spec/base/strings.h"
@@ -88,18 +89,16 @@ absl::Status CountDuplicates(const std::string& folder, int64_t duplicates) {
                    object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-bool HasPageOfOpcodes(const std::string& pages, const std::string& opcodes,
-                      int64_t most_instructions) {
+bool HasPageOfOps(const std::string& pages, const std::set<std::string>& ops,
+                  int64_t most_instructions) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(pages, error)) {
     const nlohmann::json object = FindingJsonOf(entry.path());
     if (!object.is_object()) continue;
-    const auto bucket = object.find("bucket");
-    if (bucket == object.end() || !bucket->is_string()) continue;
-    const std::string parts = StrCat(bucket->get<std::string>(), "/");
     const int64_t instructions = NumberIn(object, "instructions", -1);
-    if (instructions >= 0 && instructions <= most_instructions &&
-        parts.find(StrCat("/", opcodes, "/")) != std::string::npos) {
+    const auto culprit = object.find("culprit");
+    if (culprit != object.end() && instructions >= 0 && instructions <= most_instructions &&
+        CulpritFromJson(*culprit).ops == ops) {
       return true;
     }
   }

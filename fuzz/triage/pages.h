@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -36,9 +37,8 @@ ExistingPage ReadExistingPage(const std::string& folder);
 // Errors: the page cannot be written.
 absl::Status CountDuplicates(const std::string& folder, int64_t duplicates);
 
-// True if some page is of a bucket whose name has these opcodes (OpcodeSet) as a part, and of a
-// program with at most so many instructions.
-bool HasPageOfOpcodes(const std::string& pages, const std::string& opcodes,
-                      int64_t most_instructions);
+// True if some page is of a program with these ops (OpcodeSet), and at most so many instructions.
+bool HasPageOfOps(const std::string& pages, const std::set<std::string>& ops,
+                  int64_t most_instructions);
 
 }  // namespace assay

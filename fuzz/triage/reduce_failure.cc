@@ -42,7 +42,7 @@ Limits TightLimits(Limits limits, Outcome::Kind kind, int64_t steps) {
   return limits;
 }
 
-Outcome CheckUnder(const CheckSubject& subject, const SilencingFlag& flag, const Module& module,
+Outcome CheckUnder(const CheckSubject& subject, const PeerFlag& flag, const Module& module,
                    const std::vector<Literal>& inputs) {
   CheckSubject silenced{subject.oracle, subject.backend, subject.profile, subject.options,
                         subject.limits};
@@ -53,15 +53,16 @@ Outcome CheckUnder(const CheckSubject& subject, const SilencingFlag& flag, const
 // Finds a flag under which the program is right. Smaller programs have to be right under it as
 // well, which keeps the reducer from sliding from one wrong value to another. The flag that
 // disables the guilty pass is the best.
-std::optional<SilencingFlag> GuardOf(const CheckSubject& subject, const ReduceCase& reduce_case,
-                                     Outcome::Kind kind) {
+std::optional<PeerFlag> GuardOf(const CheckSubject& subject, const ReduceCase& reduce_case,
+                                Outcome::Kind kind) {
   if (kind != Outcome::kWrong || !subject.backend.Describe().dumps_passes) return std::nullopt;
-  std::vector<SilencingFlag> flags = UsualFlags();
+  const Peer& peer = PeerOf(subject.backend.Describe());
+  std::vector<PeerFlag> flags = peer.telling;
   const PassBlame blame = FindWrongSnapshot(subject, *reduce_case.module, reduce_case.inputs);
   if (!blame.pass.empty() && blame.pass != "import") {
-    flags.insert(flags.begin(), {"xla_disable_hlo_passes", blame.pass});
+    flags.insert(flags.begin(), peer.Without(blame.pass));
   }
-  for (const SilencingFlag& flag : flags) {
+  for (const PeerFlag& flag : flags) {
     if (CheckUnder(subject, flag, *reduce_case.module, reduce_case.inputs).IsPass()) return flag;
   }
   return std::nullopt;
@@ -141,7 +142,7 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
     return signatures.empty() || signatures.contains(CrashSignature(outcome.reason));
   };
   const std::string notable = whole.notable;
-  const std::optional<SilencingFlag> guard = GuardOf(subject, reduce_case, kind);
+  const std::optional<PeerFlag> guard = GuardOf(subject, reduce_case, kind);
   // What does not compile need not mean the same to all; what is compiled of a comparator that is
   // no order may do anything when it runs.
   const bool portable = !subject.backend.Describe().in_process &&

@@ -16,20 +16,19 @@
 namespace assay {
 namespace {
 
-// What a run that writes where it must not does is another thing under each flag, and by chance.
-constexpr char kDies = 'c';
-
-char StateUnder(const CheckSubject& subject, const SilencingFlag& flag, const Module& module,
-                const std::vector<Literal>& inputs, Outcome::Kind kind) {
-  // It fails with the flag as it is.
+FlagState StateUnder(const CheckSubject& subject, const PeerFlag& flag, const Module& module,
+                     const std::vector<Literal>& inputs, Outcome::Kind kind) {
   const auto is_set = subject.options.flags.find(flag.name);
-  if (is_set != subject.options.flags.end() && is_set->second == flag.value) return 'f';
+  if (is_set != subject.options.flags.end() && is_set->second == flag.value)
+    return FlagState::kFails;  // it does with the flag as it is
   CheckSubject silenced{subject.oracle, subject.backend, subject.profile, subject.options,
                         subject.limits};
   flag.AddTo(silenced.options.flags);
   const Outcome outcome = CheckIsolated(silenced, CheckCase::Of(module, inputs)).outcome;
-  if (kind == Outcome::kWrong && outcome.Fails(Outcome::kRunCrash)) return kDies;
-  return outcome.Fails(kind) ? 'f' : outcome.IsPass() ? 'p' : 'x';
+  if (kind == Outcome::kWrong && outcome.Fails(Outcome::kRunCrash)) return FlagState::kByChance;
+  return outcome.Fails(kind) ? FlagState::kFails
+         : outcome.IsPass()  ? FlagState::kPasses
+                             : FlagState::kOtherwise;
 }
 
 // Whether a release has the flags.
@@ -45,15 +44,6 @@ bool Takes(Backend& backend, const std::map<std::string, std::string>& flags) {
   return backend.Compile(module, compile).ok();
 }
 
-// " at log(exponential) f": a function of floats and one of complex numbers are two things, while
-// what moves elements cares little about what they are.
-std::string At(const Instruction& wrong, bool is_alone = false) {
-  const std::string place =
-      StrCat(" at ", is_alone ? std::string(Name(wrong.opcode())) : PlaceOf(wrong));
-  if (!Info(wrong.opcode()).Is(kElementwise)) return place;
-  return StrCat(place, " ", std::string(1, ClassLetter(wrong.shape().element_type())));
-}
-
 class SignatureMaker {
  public:
   SignatureMaker(const CheckSubject& subject, const Module& module,
@@ -63,51 +53,69 @@ class SignatureMaker {
 
   Signature Run() {
     const BackendDescription& backend = subject_.backend.Describe();
-    signature_.text = std::string(Name(outcome_.kind));
+    Culprit& culprit = signature_.culprit;
+    culprit.peer = BackendFamily(backend.name);
+    culprit.kind = outcome_.kind;
     signature_.variant = VariantOf(module_, outcome_.judgement.first.leaf);
     if (IsCrash(outcome_.kind)) {
-      StrAppend(&signature_.text, ": ", CrashSignature(outcome_.reason));
+      culprit.words = CrashSignature(outcome_.reason);
     } else if (outcome_.kind == Outcome::kTimeout || outcome_.kind == Outcome::kOutOfMemory) {
-      StrAppend(&signature_.text, ": ", Name(outcome_.phase));
+      culprit.words = std::string(Name(outcome_.phase));
     } else if (outcome_.kind == Outcome::kWrong && backend.dumps_passes) {
       SignBySnapshots();
     } else if (backend.has_decisions) {
       const Blame blame = BlameDecision(subject_, module_, inputs_, outcome_.kind);
-      StrAppend(&signature_.text, ": ",
-                blame.found          ? blame.decision.rule
-                : blame.code.empty() ? "no decision"
-                                     : StrCat("code of ", blame.code));
+      culprit.decision = blame.found          ? blame.decision.rule
+                         : blame.code.empty() ? "no decision"
+                                              : StrCat("code of ", blame.code);
     }
-    return signature_;
+    signature_.text = SignatureText(culprit);
+    return std::move(signature_);
   }
 
  private:
   void SignBySnapshots() {
+    Culprit& culprit = signature_.culprit;
     const Instruction* wrong = hints_.first.has_value()
                                    ? hints_.first->instruction
                                    : FirstWrongArray(subject_, module_, inputs_).instruction;
     signature_.wrong = wrong;
     if (wrong != nullptr) {
       signature_.place = PlaceOfWrongValue(*wrong);
-      const auto known = hints_.familiar.signatures.find(signature_.place);
-      if (known != hints_.familiar.signatures.end()) {
-        signature_.text = known->second;
+      const auto known = hints_.familiar.culprits.find(signature_.place);
+      if (known != hints_.familiar.culprits.end()) {
+        culprit = known->second;
         return;
       }
     }
     const PassBlame& blame = signature_.blame = FindWrongSnapshot(subject_, module_, inputs_);
-    if (!blame.pass.empty() && blame.pass != "import") {
-      // What computed the constants that an op is folded of, matters as little.
-      const bool is_folding = blame.pass == "constant_folding";
-      StrAppend(&signature_.text, ": ", blame.pass,
-                wrong == nullptr ? StrCat(" of ", ChangedOpcodes(blame))
-                                 : At(*wrong, is_folding || FailsAlone(*wrong)));
+    culprit.pass = blame.pass;
+    const bool is_of_pass = !blame.pass.empty() && blame.pass != "import";
+    if (!is_of_pass) culprit.states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
+    if (wrong == nullptr) {
+      culprit.ops = is_of_pass ? ChangedOpcodes(blame)
+                               : std::set<std::string>{OpcodeAt(outcome_.judgement.first.leaf)};
       return;
     }
-    const std::string states = StatesUnderFlags(subject_, module_, inputs_, outcome_.kind);
-    StrAppend(
-        &signature_.text, blame.pass.empty() ? ": code " : ": import ", states,
-        wrong == nullptr ? StrCat(" of ", OpcodeAt(outcome_.judgement.first.leaf)) : Alone(*wrong));
+    NameOp(*wrong);
+    // A pass folds constants whatever computed them.
+    const bool is_folding = is_of_pass && blame.pass == "constant_folding";
+    // Where no pass is to blame, what gives an op its operands matters little: only element-wise
+    // ops are fused with them, and an import looks at one instruction at a time.
+    const bool is_alone = is_of_pass
+                              ? is_folding || FailsAlone(*wrong)
+                              : !Info(wrong->opcode()).Is(kElementwise) || FailsAlone(*wrong);
+    if (is_alone) culprit.operands.clear();
+  }
+
+  // A function of floats and one of complex numbers are two things, while what moves elements cares
+  // little about what they are.
+  void NameOp(const Instruction& wrong) {
+    Culprit& culprit = signature_.culprit;
+    culprit.op = std::string(Name(wrong.opcode()));
+    culprit.operands = TellingOperands(wrong);
+    if (Info(wrong.opcode()).Is(kElementwise))
+      culprit.numbers = std::string(1, ClassLetter(wrong.shape().element_type()));
   }
 
   // Whether the op is wrong by itself, of whatever its operands are made. That is known before the
@@ -118,20 +126,13 @@ class SignatureMaker {
       return subject_.oracle.Evaluate(module, CheckCase::Of(module, inputs).arguments[0],
                                       subject_.limits);
     };
-    if (PlaceOf(wrong) == Name(wrong.opcode())) return true;
+    if (signature_.culprit.operands.empty()) return true;
     const ReduceCase whole{module_.Clone(""), inputs_};
     const std::vector<ReduceCase> around =
         ProgramsAround(whole, Counterpart(*whole.module, &wrong), evaluate);
     if (around.empty()) return false;
     const CheckCase alone = CheckCase::Of(*around[0].module, around[0].inputs);
     return CheckIsolated(subject_, alone).outcome.Fails(outcome_.kind);
-  }
-
-  // Where no pass is to blame, what gives an op its operands matters little: only element-wise ops
-  // are fused with them, and an import looks at one instruction at a time.
-  std::string Alone(const Instruction& wrong) const {
-    if (Info(wrong.opcode()).Is(kElementwise)) return At(wrong, FailsAlone(wrong));
-    return StrCat(" at ", Name(wrong.opcode()));
   }
 
   // Names the op that computes an output leaf, when the root is a tuple of arrays.
@@ -152,16 +153,15 @@ class SignatureMaker {
   Signature signature_;
 };
 
-// "right without algsimp and fusion" for "ppfff"; "" where no flag silences the bug.
-std::string StatesInWords(std::string_view states) {
+// "right without algsimp or fusion"; "" where no flag silences the bug.
+std::string StatesInWords(const Culprit& culprit) {
+  const std::vector<PeerFlag>& flags = PeerOfFamily(culprit.peer).telling;
   std::string words;
-  const std::vector<SilencingFlag> flags = UsualFlags();
-  for (size_t k = 0; k < flags.size() && k < states.size(); ++k) {
-    if (states[k] != 'p') continue;
-    const bool is_pass = flags[k].name == "xla_disable_hlo_passes";
+  for (size_t k = 0; k < flags.size() && k < culprit.states.size(); ++k) {
+    if (culprit.states[k] != FlagState::kPasses) continue;
     StrAppend(&words, words.empty() ? "right " : " or ",
-              is_pass ? StrCat("without ", flags[k].value)
-                      : StrCat("with ", flags[k].name, "=", flags[k].value));
+              flags[k].lists_passes ? StrCat("without ", flags[k].value)
+                                    : StrCat("with ", flags[k].name, "=", flags[k].value));
   }
   return words;
 }
@@ -180,39 +180,33 @@ std::string LastWords(std::string_view written) {
 
 }  // namespace
 
-std::string SignatureInWords(const std::string& text) {
-  if (const std::string_view death = DeathIn(text); !death.empty()) {
-    const size_t at = static_cast<size_t>(death.data() - text.data());
-    const std::string last = LastWords(std::string_view(text).substr(at + death.size()));
+std::string InWords(const Culprit& culprit) {
+  const std::string kind = StrCat(Name(culprit.kind), ": ");
+  if (const std::string_view death = DeathIn(culprit.words); !death.empty()) {
     const size_t how = death.find(" of ");
     const std::string of =
         how == death.npos ? "" : std::string(death.substr(how, death.find(';') - how));
-    return StrCat(text.substr(0, at), "the process died", of, last.empty() ? "" : ": ", last);
+    const std::string last = LastWords(std::string_view(culprit.words).substr(death.size()));
+    return StrCat(kind, "the process died", of, last.empty() ? "" : ": ", last);
   }
-  std::string words = text;
-  for (const std::string_view guilty : {": code ", ": import "}) {
-    const size_t at = text.find(guilty), states = at + guilty.size();
-    if (at == std::string::npos || text.size() < states + UsualFlags().size()) continue;
-    const std::string silent = StatesInWords(text.substr(states, UsualFlags().size()));
-    const char* first = guilty == ": code " ? ": no pass to blame" : ": import";
-    words = StrCat(text.substr(0, at), first, silent.empty() ? "" : ", ", silent,
-                   silent.empty() ? "" : ",", text.substr(states + UsualFlags().size()));
-  }
-  if (words.size() < 2 || words[words.size() - 2] != ' ') return words;
-  const std::map<char, std::string> classes = {
-      {'f', "floats"}, {'c', "complex numbers"}, {'p', "predicates"}, {'i', "integers"}};
-  const auto found = classes.find(words.back());
-  if (found == classes.end()) return words;
-  words.pop_back();
-  return StrCat(words, "of ", found->second);
+  if (culprit.states.empty() && culprit.numbers.empty()) return SignatureText(culprit);
+  Culprit plain = culprit;
+  plain.states.clear();
+  plain.numbers.clear();
+  plain.pass = !culprit.pass.empty() ? culprit.pass : "no pass to blame";
+  if (const std::string silent = StatesInWords(culprit); !silent.empty())
+    StrAppend(&plain.pass, ", ", silent, ",");
+  static const std::map<std::string, std::string> kNumbers = {{"f", " of floats"},
+                                                              {"c", " of complex numbers"},
+                                                              {"p", " of predicates"},
+                                                              {"i", " of integers"}};
+  const auto numbers = kNumbers.find(culprit.numbers);
+  return StrCat(SignatureText(plain), numbers == kNumbers.end() ? "" : numbers->second);
 }
 
 std::map<std::string, std::string> CheapFlags(Backend& backend) {
   if (!backend.Describe().dumps_passes || !backend.Describe().can_run) return {};
-  // The last one keeps all functions in one module of LLVM's, instead of one module for each.
-  const std::map<std::string, std::string> wanted = {{"xla_backend_optimization_level", "0"},
-                                                     {"xla_cpu_use_fusion_emitters", "false"},
-                                                     {"xla_cpu_parallel_codegen_split_count", "1"}};
+  const Flags& wanted = PeerOf(backend.Describe()).cheap;
   if (Takes(backend, wanted)) return wanted;
   std::map<std::string, std::string> known;
   for (const auto& flag : wanted) {
@@ -231,32 +225,22 @@ CheckSubject UnderCheapFlags(const CheckSubject& subject, const CheckCase& check
   return fails ? cheap : subject;
 }
 
-std::vector<SilencingFlag> UsualFlags() {
-  return {{"xla_disable_hlo_passes", "algsimp"},
-          {"xla_disable_hlo_passes", "fusion"},
-          {"xla_disable_hlo_passes", "constant_folding"},
-          {"xla_cpu_use_fusion_emitters", "false"},
-          {"xla_backend_optimization_level", "0"}};
-}
-
-void SilencingFlag::AddTo(std::map<std::string, std::string>& flags) const {
-  std::string& flag = flags[name];
-  const bool adds = name == "xla_disable_hlo_passes" && !flag.empty();
-  flag = adds ? StrCat(flag, ",", value) : value;
-}
-
-std::string StatesUnderFlags(const CheckSubject& subject, const Module& module,
-                             const std::vector<Literal>& inputs, Outcome::Kind kind) {
-  std::string states;
-  for (const SilencingFlag& flag : UsualFlags()) {
-    states += StateUnder(subject, flag, module, inputs, kind);
-    if (states.back() == kDies) return std::string(UsualFlags().size(), kDies);
+std::vector<FlagState> StatesUnderFlags(const CheckSubject& subject, const Module& module,
+                                        const std::vector<Literal>& inputs, Outcome::Kind kind) {
+  std::vector<FlagState> states;
+  const std::vector<PeerFlag>& flags = PeerOf(subject.backend.Describe()).telling;
+  for (const PeerFlag& flag : flags) {
+    states.push_back(StateUnder(subject, flag, module, inputs, kind));
+    if (states.back() == FlagState::kByChance)
+      return std::vector<FlagState>(flags.size(), FlagState::kByChance);
   }
   return states;
 }
 
 std::string PlaceOfWrongValue(const Instruction& wrong) {
-  return StrCat(Name(Outcome::kWrong), At(wrong));
+  const std::string place = StrCat(Name(Outcome::kWrong), " at ", PlaceOf(wrong));
+  if (!Info(wrong.opcode()).Is(kElementwise)) return place;
+  return StrCat(place, " ", std::string(1, ClassLetter(wrong.shape().element_type())));
 }
 
 Signature SignatureOf(const CheckSubject& subject, const Module& module,

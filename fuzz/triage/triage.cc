@@ -16,6 +16,7 @@
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/wrong_instruction.h"
 #include "fuzz/triage/bucket.h"
+#include "fuzz/triage/causes.h"
 #include "fuzz/triage/pages.h"
 #include "fuzz/triage/reduce_failure.h"
 #include "fuzz/triage/signature.h"
@@ -29,16 +30,6 @@
 
 namespace assay {
 namespace {
-
-// What stands beside the opcodes of a program and says more.
-std::string SignsOf(const Module& module) {
-  std::string signs;
-  if (HasFewBits(module)) StrAppend(&signs, "+", kFewBits);
-  if (HasOneZero(module)) StrAppend(&signs, "+", kOneZero);
-  if (HasOrderOfBrainFloats(module)) StrAppend(&signs, "+", kOrderOfBrainFloats);
-  if (HasNarrowIndex(module)) StrAppend(&signs, "+", kNarrowIndex);
-  return signs;
-}
 
 constexpr int64_t kShownElements = 64;  // of an output on the page
 constexpr int kTitleDepth = 3;          // nesting of the expression in a title
@@ -67,8 +58,8 @@ std::string Expression(const Instruction* at, int depth) {
   return text + ")";
 }
 
-// The code of a negative zero is NaN in types that have none: an answer has it where a zero, or a
-// number that vanishes, is right.
+// An answer has NaN where a zero, or a number that vanishes, is right: in types without a negative
+// zero that is its code.
 bool IsNanForZero(const Expectation& right, const Literal& answer, const ElementFailure& at) {
   const std::vector<const Literal*> leaves = Leaves(answer);
   const bool is_there = at.leaf >= 0 && at.leaf < static_cast<int64_t>(leaves.size()) &&
@@ -76,7 +67,7 @@ bool IsNanForZero(const Expectation& right, const Literal& answer, const Element
   if (!is_there) return false;
   const Literal& leaf = *leaves[static_cast<size_t>(at.leaf)];
   const ElementType type = leaf.element_type();
-  if (!IsFloat(type) || Format(type).special != SpecialValues::kFnuz) return false;
+  if (!IsFloat(type)) return false;
   const Literal& plain = right.leaves[static_cast<size_t>(at.leaf)].plain;
   return std::isnan(leaf.GetDouble(at.element)) &&
          std::fabs(plain.GetDouble(at.element)) < Format(type).MinNormal();
@@ -220,8 +211,7 @@ class Triager {
   // one on the page of its bucket. Asked only where there is a page of the same ops.
   bool HasItsPage(const ReduceCase& small) {
     explained_.reset();
-    if (!HasPageOfOpcodes(options_.pages, OpcodeSet(*small.module),
-                          small.module->InstructionCount())) {
+    if (!HasPageOfOps(options_.pages, OpcodeSet(*small.module), small.module->InstructionCount())) {
       return false;
     }
     auto other = std::make_unique<Triager>(finding_, subject_.oracle, subject_.backend, options_,
@@ -306,39 +296,39 @@ class Triager {
     page_.finding.module_text = Plain(*case_.module);
     page_.finding.inputs = case_.inputs;
     result_.instructions = case_.module->InstructionCount();
-    BucketKey key;
-    key.kind = finding_.kind;
-    key.backend_family = IsOurs() ? "assay" : BackendFamily(finding_.backend);
-    key.rule = DumpsPasses() ? "" : result_.blamed_rule;
-    key.pass = page_.pass_blame.pass;
-    if (DumpsPasses() && key.pass.empty() && finding_.kind == Outcome::kWrong) {
-      key.flags = StatesUnderFlags(subject_, *case_.module, case_.inputs, finding_.kind);
-    }
-    if (!subject_.backend.Describe().in_process) key.notable = AskOthers();
-    result_.opcodes = OpcodeSet(*case_.module);
-    if (finding_.kind == Outcome::kWrong && DumpsPasses()) {
-      if (!wrong_.has_value()) wrong_ = FirstWrongArray(subject_, *case_.module, case_.inputs);
-      const Instruction* wrong = wrong_->instruction;
-      if (wrong != nullptr) result_.place = OpWithFolds(*wrong);
-    }
-    result_.numbers = std::string(1, ClassLetterOfNumbers(*case_.module));
-    result_.variant = VariantOf(*case_.module);
-    StrAppend(&result_.opcodes, SignsOf(*case_.module));
-    if (is_nan_for_zero_) StrAppend(&result_.opcodes, "+", kNanForZero);
-    // A loop that is the result has no snapshot of its own.
-    const bool may_be_the_loop = result_.place == "while" || result_.place.empty();
-    if (may_be_the_loop && HasUnsignedLoop(*case_.module)) {
-      StrAppend(&result_.opcodes, "+", kUnsignedLoop);
-    }
-    result_.notable = key.notable;
-    key.crash = seen_.reason;
-    key.reduced = case_.module.get();
-    result_.bucket = BucketOf(key);
+    DescribeCulprit();
     std::string who = IsOurs() ? "assay" : result_.blamed_rule;
     if (who.empty()) who = result_.silencing;
-    if (who.empty()) who = key.backend_family;
+    if (who.empty()) who = result_.culprit.peer;
     result_.title = StrCat(who, ": ", Name(finding_.kind), " in ",
                            Expression(case_.module->entry()->root(), kTitleDepth));
+  }
+
+  // Who is to blame for the reduced program.
+  void DescribeCulprit() {
+    Culprit& culprit = result_.culprit = {};
+    culprit.peer = IsOurs() ? "assay" : BackendFamily(finding_.backend);
+    culprit.kind = finding_.kind;
+    if (!DumpsPasses()) culprit.decision = result_.blamed_rule;
+    culprit.pass = page_.pass_blame.pass;
+    if (DumpsPasses() && culprit.pass.empty() && finding_.kind == Outcome::kWrong)
+      culprit.states = StatesUnderFlags(subject_, *case_.module, case_.inputs, finding_.kind);
+    if (!subject_.backend.Describe().in_process) culprit.notable = AskOthers();
+    result_.notable = culprit.notable;
+    if (IsCrash(finding_.kind) || IsOurs()) culprit.words = CrashSignature(seen_.reason);
+    culprit.ops = OpcodeSet(*case_.module);
+    culprit.numbers = std::string(1, ClassLetterOfNumbers(*case_.module));
+    if (finding_.kind == Outcome::kWrong && DumpsPasses()) {
+      if (!wrong_.has_value()) wrong_ = FirstWrongArray(subject_, *case_.module, case_.inputs);
+      if (const Instruction* wrong = wrong_->instruction; wrong != nullptr) {
+        culprit.op = std::string(Name(Origin(*wrong).opcode()));
+        culprit.folds = FoldsOf(*wrong);
+      }
+    }
+    culprit.causes = CausesOf(PeerOf(subject_.backend.Describe()), *case_.module,
+                              {culprit.op, is_nan_for_zero_});
+    result_.variant = VariantOf(*case_.module);
+    result_.bucket = BucketName(culprit);
   }
 
   // What an op that only moves elements gives wrongly is right elsewhere.

@@ -47,9 +47,11 @@ std::string TitleOf(const CampaignFinding& finding) {
 void PrintBucket(const BucketShown& bucket, int64_t examined) {
   const CampaignFinding& finding = *bucket.finding;
   Print("");
-  Print(StrCat(Styled(Style::kBad, "bug "), Styled(Style::kBold, TitleOf(finding)), "  (examined ",
-               examined, examined == 1 ? " time" : " times", ", first in case ", bucket.first,
-               ")"));
+  Print(StrCat(Styled(Style::kBad, StrCat("bug ", bucket.number, "  ")),
+               Styled(Style::kBold, TitleOf(finding)), "  (examined ", examined,
+               examined == 1 ? " time" : " times", ", first in case ", bucket.first, ")"));
+  if (bucket.same_as > 0)
+    Print(StrCat("  probably  the same as bug ", bucket.same_as, ": ", bucket.why));
   if (!finding.triaged) {
     if (!finding.triage_error.empty()) Print("  not triaged: " + finding.triage_error);
     Print(Lines(finding.text, 2, 8));
@@ -154,14 +156,30 @@ void PrintUnsettled(const CampaignSummary& summary) {
   }
 }
 
+// Signatures in words.
+class Words {
+ public:
+  explicit Words(const CampaignSummary& summary) {
+    for (const CampaignFinding& finding : summary.found)
+      words_.emplace(finding.signature, InWords(finding.culprit));
+  }
+  std::string Of(const std::string& signature) const {
+    const auto at = words_.find(signature);
+    return at == words_.end() ? signature : at->second;
+  }
+
+ private:
+  std::map<std::string, std::string> words_;
+};
+
 // Suspects that were only counted.
-void PrintAlike(const CampaignSummary& summary) {
+void PrintAlike(const CampaignSummary& summary, const Words& all) {
   if (summary.alike.empty()) return;
   PrintRow("alike", CampaignSummary::SumOf(summary.alike),
            "where many were checked with one result; only counted (see --check-all)");
   std::map<std::string, int64_t> words;
   for (const auto& [signature, count] : summary.alike)
-    words[signature.empty() ? "failed only there" : SignatureInWords(signature)] += count;
+    words[signature.empty() ? "failed only there" : all.Of(signature)] += count;
   PrintReasons("alike", words, words.size());
 }
 
@@ -201,10 +219,18 @@ std::vector<BucketShown> BucketsShown(const CampaignSummary& summary) {
   for (const CampaignFinding& finding : summary.found) {
     if (!IsSorted(summary, finding)) continue;
     const auto [at, is_new] = numbers.emplace(finding.bucket, shown.size());
-    if (is_new) shown.push_back({&finding, finding.index});
+    if (is_new) shown.push_back({&finding, finding.index, static_cast<int64_t>(shown.size()) + 1});
     BucketShown& bucket = shown[at->second];
     bucket.first = std::min(bucket.first, finding.index);
     if (rank(finding) < rank(*bucket.finding)) bucket.finding = &finding;
+  }
+  for (BucketShown& bucket : shown) {
+    const auto same = summary.doubles.find(bucket.finding->bucket);
+    if (same == summary.doubles.end()) continue;
+    const auto other = numbers.find(same->second.bucket);
+    if (other == numbers.end()) continue;
+    bucket.same_as = shown[other->second].number;
+    bucket.why = same->second.why;
   }
   return shown;
 }
@@ -248,7 +274,8 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
         "screened", summary.screened,
         StrCat("compiled cheaply, or together; ", summary.screened_only, " failed only there"));
   }
-  PrintAlike(summary);
+  const Words all(summary);
+  PrintAlike(summary, all);
   PrintUnsettled(summary);
   if (!summary.known.empty())
     PrintRow("known", CampaignSummary::SumOf(summary.known), "see --known");
@@ -269,8 +296,7 @@ void PrintCampaign(const CampaignSummary& summary, const std::string& defect) {
              sorted < failures ? StrCat("; ", failures - sorted, " of them counted, not triaged")
                                : ""));
   std::map<std::string, int64_t> seen;
-  for (const auto& [signature, count] : summary.signatures)
-    seen[SignatureInWords(signature)] += count;
+  for (const auto& [signature, count] : summary.signatures) seen[all.Of(signature)] += count;
   PrintReasons("seen", seen, seen.size());
   PrintStages(summary.stages);
   for (const BucketShown& bucket : BucketsShown(summary)) {

@@ -22,7 +22,10 @@ void AddFindings(const CampaignSummary& summary, RunRow& run);
 // A bucket, told by the finding that shows it best.
 struct BucketShown {
   const CampaignFinding* finding = nullptr;
-  int64_t first = -1;  // program that found it first
+  int64_t first = -1;   // program that found it first
+  int64_t number = 0;   // in the list, from 1 on
+  int64_t same_as = 0;  // the number of the bug that it probably is; 0: of none
+  std::string why;
 };
 // The buckets in the order in which they were found.
 std::vector<BucketShown> BucketsShown(const CampaignSummary& summary);
