@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "spec/base/strings.h"
+#include "spec/numerics/notable_limits.h"
 #include "spec/types/float_format.h"
 
 namespace assay {
 namespace {
 
 constexpr std::string_view kLegal = "legal, and ";
-constexpr double kFar = 16;
 
 bool IsOfFloats(ElementType type) { return IsFloat(type) || IsComplex(type); }
 
@@ -34,7 +34,8 @@ ElementBound Widened(const FloatFormat& format, ElementBound bound, double plain
   if ((bound.flags & kNotFinite) != 0) return bound;
   // What is zero however it is rounded, is so in any form that is near.
   const bool is_zero = is_forced && plain == 0;
-  if (!is_zero) bound.radius = kFar * std::max(bound.radius, UlpAt(format, bound.centre) / 2);
+  if (!is_zero)
+    bound.radius = kTimesItsRounding * std::max(bound.radius, UlpAt(format, bound.centre) / 2);
   return bound;
 }
 
@@ -73,10 +74,6 @@ std::string HowFar(const Literal& plain, const Literal& answer, int64_t element)
   return is_lost ? "a part of a complex number is lost" : "far off";
 }
 
-// Within this distance of the plain value, which lies within each bound, a number is within every
-// bound that is 16 times as wide.
-constexpr double kNearUlps = 3;
-
 bool IsNear(const Literal& plain, const Literal& answer) {
   if (plain.BitwiseEqual(answer)) return true;
   if (!IsOfFloats(plain.element_type()) || !Compatible(plain.shape(), answer.shape())) return false;
@@ -87,7 +84,7 @@ bool IsNear(const Literal& plain, const Literal& answer) {
     // Below the normal numbers an answer may be flushed. Infinities and NaN are near nothing.
     if (!(std::fabs(right) > format.MinNormal() && std::isfinite(right))) return false;
     const double distance = std::fabs(answer.GetComponent(k) - right);
-    if (!(distance <= kNearUlps * UlpAt(format, right))) return false;
+    if (!(distance <= kUlpsOfNoNote * UlpAt(format, right))) return false;
   }
   return true;
 }

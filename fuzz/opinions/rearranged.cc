@@ -1,15 +1,19 @@
-// Compares a wrong answer with the program's value in real numbers.
+// Judges a wrong answer by what the program gives in real numbers.
 #include "fuzz/opinions/rearranged.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "fuzz/backends/peer.h"
 #include "fuzz/opinions/second_opinion.h"
 #include "spec/ir/reading/combiner.h"
+#include "spec/numerics/notable_limits.h"
+#include "spec/numerics/open_elements.h"
 #include "spec/ops/op_table.h"
 #include "spec/text/reader.h"
 #include "spec/types/float_format.h"
@@ -167,10 +171,8 @@ bool AreOfOneClass(double a, double b) {
   return true;
 }
 
-// What exp(a)^b loses as exp(a b), and less where that would be more than half of the digits.
 double MostUlps(const FloatFormat& format) {
-  constexpr double kMost = 1024;
-  return std::min(kMost, std::exp2(format.precision() / 2.0 - 1));
+  return std::min(kUlpsOfAnotherOrder, std::exp2(format.precision() / 2.0 - 1));
 }
 
 // The distance of neighbouring values of the type at the size of `number`.
@@ -180,85 +182,91 @@ long double UlpAt(const FloatFormat& format, long double number) {
   return std::max(least, std::ldexp(1.0L, std::ilogb(number) - format.mantissa_bits));
 }
 
-// One array of the result: what the program says, and its numbers without ends.
-class RealLeaf {
- public:
-  RealLeaf(const Literal& plain, std::vector<long double> exact, std::vector<long double> rounded)
-      : plain_(plain), exact_(std::move(exact)), rounded_(std::move(rounded)) {}
+// One array of the result in real numbers.
+struct RealLeaf {
+  const Literal& plain;  // the program's own
+  const std::vector<long double>&exact, &rounded;
 
   bool Fits() const {
-    const int64_t wanted = IsOfFloats(plain_) ? plain_.component_count() : plain_.element_count();
-    return static_cast<int64_t>(exact_.size()) == wanted && rounded_.size() == exact_.size();
+    const int64_t wanted = IsOfFloats(plain) ? plain.component_count() : plain.element_count();
+    return static_cast<int64_t>(exact.size()) == wanted && rounded.size() == exact.size();
   }
-
-  // Whether a float, or a part of a complex number, is near enough.
-  bool IsNear(int64_t component, double value) const {
-    const auto at = static_cast<size_t>(component);
-    const double plain = plain_.GetComponent(component);
-    if (!std::isfinite(value) || !std::isfinite(plain)) return AreOfOneClass(value, plain);
-    if (!std::isfinite(exact_[at]) || !std::isfinite(rounded_[at])) return false;
-    // What vanished because it was too small for its type is gone, in any order; what a sum
-    // swallowed is not.
-    if (plain == 0 && rounded_[at] != 0) return false;
-    const FloatFormat& format = Format(ComponentType(plain_.element_type()));
-    const long double own = std::fabs(rounded_[at] - exact_[at]);
-    const long double most = std::max(MostUlps(format) * UlpAt(format, Size(at)), kTimesOwn * own);
-    return std::fabs(value - exact_[at]) <= most;
-  }
-
-  // Whether an element of another type is the one that real numbers give.
-  bool IsSame(int64_t element, const Literal& answer) const {
-    const auto is = IsSigned(answer.element_type())
-                        ? static_cast<long double>(answer.GetInteger(element))
-                        : static_cast<long double>(answer.GetBits(element));
-    return is == exact_[static_cast<size_t>(element)];
-  }
-
- private:
-  static constexpr long double kTimesOwn = 4;
 
   // Parts of complex numbers are as exact as the number is large.
   long double Size(size_t component) const {
-    const long double one = std::fabs(exact_[component]);
-    if (!IsComplex(plain_.element_type())) return one;
-    const long double other = std::fabs(exact_[component ^ 1]);
+    const long double one = std::fabs(exact[component]);
+    if (!IsComplex(plain.element_type())) return one;
+    const long double other = std::fabs(exact[component ^ 1]);
     return std::isfinite(other) ? std::hypot(one, other) : one;
   }
 
-  const Literal& plain_;
-  std::vector<long double> exact_, rounded_;
+  ElementBound BoundOf(int64_t component) const {
+    const auto at = static_cast<size_t>(component);
+    const double own = plain.GetComponent(component);
+    ElementBound bound;
+    const bool is_known =
+        std::isfinite(own) && std::isfinite(exact[at]) && std::isfinite(rounded[at]);
+    // What vanished because it was too small for its type is gone, in any order; what a sum
+    // swallowed is not.
+    if (!is_known || (own == 0 && rounded[at] != 0)) {
+      bound.flags = kForced;
+      return bound;
+    }
+    const FloatFormat& format = Format(ComponentType(plain.element_type()));
+    bound.centre = static_cast<double>(exact[at]);
+    bound.centre_low = static_cast<double>(exact[at] - bound.centre);
+    bound.radius =
+        static_cast<double>(std::max(MostUlps(format) * UlpAt(format, Size(at)),
+                                     kTimesItsOwnError * std::fabs(rounded[at] - exact[at])));
+    bound.flags = kZeroSignFree;
+    return bound;
+  }
 };
 
-// Leaves with the program's own value where `is_explained(leaf, component or element)`.
-template <typename Condition>
-std::vector<Literal> Mended(const Expectation& right, const std::vector<const Literal*>& leaves,
-                            Condition is_explained) {
-  std::vector<Literal> mended;
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    Literal& leaf = mended.emplace_back(*leaves[i]);
-    const Literal& plain = right.leaves[i].plain;
-    const bool floats = IsOfFloats(leaf);
-    const int64_t count = floats ? leaf.component_count() : leaf.element_count();
-    for (int64_t k = 0; k < count; ++k) {
-      const bool differs = floats ? leaf.GetComponentBits(k) != plain.GetComponentBits(k)
-                                  : leaf.GetBits(k) != plain.GetBits(k);
-      if (!differs || !is_explained(i, k)) continue;
-      if (floats)
-        leaf.SetComponentBits(k, plain.GetComponentBits(k));
-      else
-        leaf.SetBits(k, plain.GetBits(k));
+// The profile of real arithmetic: what any order and number of roundings may give.
+ArrayExpectation InAnyOrder(const RealLeaf& leaf) {
+  ArrayExpectation any;
+  any.plain = leaf.plain;
+  if (IsOfFloats(leaf.plain)) {
+    for (int64_t k = 0; k < leaf.plain.component_count(); ++k)
+      any.bounds.push_back(leaf.BoundOf(k));
+    return any;
+  }
+  for (int64_t i = 0; i < leaf.plain.element_count(); ++i) {
+    if (IsPred(leaf.plain.element_type()))
+      any.plain.SetBits(i, leaf.exact[static_cast<size_t>(i)] != 0 ? 1 : 0);
+    else
+      any.plain.SetInteger(i, static_cast<int64_t>(leaf.exact[static_cast<size_t>(i)]));
+  }
+  return any;
+}
+
+// The elements of the leaf that neither allows.
+std::vector<int64_t> FailedBoth(const ArrayExpectation& one, const ArrayExpectation& other,
+                                const Literal& leaf) {
+  const std::vector<int64_t> first = FailedElements(one, leaf),
+                             second = FailedElements(other, leaf);
+  std::vector<int64_t> both;
+  std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
+                        std::back_inserter(both));
+  return both;
+}
+
+// Whether an element that is wrong is of another class than the program's own: no order of real
+// arithmetic explains it, and nobody has to compute any.
+bool HasAnotherClass(const ArrayExpectation& right, const Literal& leaf) {
+  if (!IsOfFloats(leaf)) return false;
+  const int64_t parts = IsComplex(leaf.element_type()) ? 2 : 1;
+  for (const int64_t i : FailedElements(right, leaf)) {
+    for (int64_t k = parts * i; k < parts * (i + 1); ++k) {
+      if (!AreOfOneClass(leaf.GetComponent(k), right.plain.GetComponent(k))) return true;
     }
   }
-  return mended;
+  return false;
 }
 
 bool Fails(const Expectation& right, const std::vector<const Literal*>& leaves) {
   return JudgeLeaves(right, leaves).verdict == Verdict::kFail;
-}
-bool Fails(const Expectation& right, const std::vector<Literal>& leaves) {
-  std::vector<const Literal*> pointers;
-  for (const Literal& leaf : leaves) pointers.push_back(&leaf);
-  return Fails(right, pointers);
 }
 
 // The oracle's word on what the pass made of the program, if that reads.
@@ -274,24 +282,15 @@ std::optional<Expectation> ExpectationOf(const CheckSubject& subject, const std:
 
 }  // namespace
 
-bool MayRearrange(std::string_view pass) {
-  static constexpr std::string_view kPasses[] = {"algsimp",
-                                                 "batchnorm_expander",
-                                                 "cholesky_expander",
-                                                 "dot_decomposer",
-                                                 "logistic-expander",
-                                                 "reduce-window-rewriter",
-                                                 "tree_reduction_rewriter",
-                                                 "triangular_solve_expander"};
-  return std::find(std::begin(kPasses), std::end(kPasses), pass) != std::end(kPasses);
-}
-
 bool IsRearrangedBy(const GuiltyPass& guilty, const CheckSubject& subject, const Module& module,
                     const std::vector<Literal>& inputs, const Literal& answer,
                     const std::string& python) {
   const PassBlame& blame = guilty.blame;
+  const Peer& peer = PeerOf(subject.backend.Describe());
   const std::unique_ptr<Module> joined = blame.pass.empty() ? WithAddendsInSums(module) : nullptr;
-  const bool may_rearrange = blame.pass.empty() ? AddsToProducts(module) : MayRearrange(blame.pass);
+  const bool may_rearrange = blame.pass.empty()
+                                 ? AddsToProducts(module)
+                                 : peer.passes_of_real_arithmetic.contains(blame.pass);
   if ((!may_rearrange && joined == nullptr) || !answer.shape().IsValid()) return false;
   if (!HasArithmetic(module, guilty.wrong)) return false;
   const CheckCase check_case = CheckCase::Of(module, inputs);
@@ -303,12 +302,9 @@ bool IsRearrangedBy(const GuiltyPass& guilty, const CheckSubject& subject, const
   if (!right.ok() || right->leaves.size() != leaves.size() || !right->inconclusive.empty())
     return false;
   if (!Fails(*right, leaves)) return false;
-  // What is of another class is not explained by any real number: nobody has to compute them.
-  const auto is_of_one_class = [&](size_t leaf, int64_t k) {
-    return !IsOfFloats(*leaves[leaf]) ||
-           AreOfOneClass(leaves[leaf]->GetComponent(k), right->leaves[leaf].plain.GetComponent(k));
-  };
-  if (Fails(*right, Mended(*right, leaves, is_of_one_class))) return false;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (HasAnotherClass(right->leaves[i], *leaves[i])) return false;
+  }
   if (joined != nullptr) {
     const absl::StatusOr<Expectation> one_sum =
         subject.oracle.Expect(*joined, arguments, subject.profile, subject.limits);
@@ -316,35 +312,32 @@ bool IsRearrangedBy(const GuiltyPass& guilty, const CheckSubject& subject, const
     if (!may_rearrange) return false;
   }
 
-  std::optional<RealResult> numbers = AskRealResult(python, module, inputs);
+  const std::optional<RealResult> numbers = AskRealResult(python, module, inputs);
   if (!numbers.has_value() || numbers->exact.size() != leaves.size() ||
       numbers->rounded.size() != leaves.size()) {
     return false;
   }
-  std::vector<RealLeaf> real;
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    real.emplace_back(right->leaves[i].plain, std::move(numbers->exact[i]),
-                      std::move(numbers->rounded[i]));
-    if (!real.back().Fits()) return false;
-  }
-  const auto is_near = [&](size_t leaf, int64_t k) {
-    return IsOfFloats(*leaves[leaf]) ? real[leaf].IsNear(k, leaves[leaf]->GetComponent(k))
-                                     : real[leaf].IsSame(k, *leaves[leaf]);
-  };
-  if (!Fails(*right, Mended(*right, leaves, is_near))) return true;
-
-  // What the pass made is near, and the answer is right for it: licences for single ops, such as
+  // What the pass made may be near, and the answer right for it: licences for single ops, such as
   // that of flushing, do the rest.
-  const std::optional<Expectation> made = ExpectationOf(subject, blame.after, arguments);
-  const bool is_right_for_it = made.has_value() && made->leaves.size() == leaves.size() &&
-                               JudgeLeaves(*made, leaves).verdict == Verdict::kPass;
-  if (!is_right_for_it) return false;
-  const auto is_made_near = [&](size_t leaf, int64_t k) {
-    if (is_near(leaf, k)) return true;
-    return IsOfFloats(*leaves[leaf]) &&
-           real[leaf].IsNear(k, made->leaves[leaf].plain.GetComponent(k));
-  };
-  return !Fails(*right, Mended(*right, leaves, is_made_near));
+  std::optional<Expectation> made = ExpectationOf(subject, blame.after, arguments);
+  if (made.has_value() && (made->leaves.size() != leaves.size() ||
+                           JudgeLeaves(*made, leaves).verdict != Verdict::kPass)) {
+    made.reset();
+  }
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const RealLeaf real{right->leaves[i].plain, numbers->exact[i], numbers->rounded[i]};
+    if (!real.Fits()) return false;
+    const ArrayExpectation any = InAnyOrder(real);
+    const std::vector<int64_t> failed = FailedBoth(right->leaves[i], any, *leaves[i]);
+    if (failed.empty()) continue;
+    if (!made.has_value() || !IsOfFloats(*leaves[i])) return false;
+    const std::vector<int64_t> also_made = FailedElements(any, made->leaves[i].plain);
+    const bool is_made_wrong = std::any_of(failed.begin(), failed.end(), [&](int64_t element) {
+      return std::binary_search(also_made.begin(), also_made.end(), element);
+    });
+    if (is_made_wrong) return false;
+  }
+  return true;
 }
 
 bool IsRearranged(const CheckSubject& subject, const ReduceCase& program,

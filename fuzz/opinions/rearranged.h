@@ -12,10 +12,6 @@
 
 namespace assay {
 
-// What a pass of this name does to floats is arithmetic on real numbers: it may change the order
-// and number of roundings, and nothing else.
-bool MayRearrange(std::string_view pass);
-
 // What such a wrong value is called where it is notable.
 inline constexpr char kRearranged[] = "another order of the arithmetic";
 
@@ -26,12 +22,11 @@ struct GuiltyPass {
 
 // True if what is wrong is made by arithmetic of floats, and one of two explains it. No pass is
 // guilty, and `answer` is not wrong for the program in which reductions have what is added to them
-// among their terms. Or the guilty pass may rearrange (or none is guilty, and the program adds to a
-// product of matrices, where the sum may begin) and every wrong element of `answer` is as near to
-// what the program gives in real numbers as other roundings bring it: 1,024 ulp, but not more than
-// half of the digits, or four times as far as the program itself is when it rounds in its own
-// order.
-// An element that is infinite or NaN where the program's is not (or the other way round) is never
+// among their terms. Or the guilty pass does arithmetic as on real numbers
+// (Peer::passes_of_real_arithmetic; or none is guilty, and the program adds to a product of
+// matrices, where the sum may begin) and every wrong element of `answer` is as near to what the
+// program gives in real numbers as other roundings bring it (spec/numerics/notable_limits.h). An
+// element that is infinite or NaN where the program's is not (or the other way round) is never
 // near, nor is a number where the program's own was too small for its type. An answer that is
 // further away, but right for what the pass made of the program, is near if that is: flushing
 // explains it. False where `python`, which is asked for the real numbers, does not know them.

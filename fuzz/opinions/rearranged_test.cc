@@ -52,7 +52,7 @@ bool IsRearranged(const Asked& asked, const Literal& answer, const Profile& prof
   static const std::string python = Python();
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   FakeBackend::Script script;
-  script.description.name = "fake";
+  script.description.name = "xla";  // whose passes are known
   FakeBackend backend(script);
   const CheckSubject subject{*oracle, backend, profile, {}, Limits()};
   auto module = ReadModule(ModuleOf(asked.entry));

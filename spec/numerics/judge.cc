@@ -535,6 +535,10 @@ std::vector<int64_t> OpenElements(const ArrayExpectation& expected, const Litera
   return ElementsOf(expected, got, {ElementVerdict::kInconclusive, ElementVerdict::kFail});
 }
 
+std::vector<int64_t> FailedElements(const ArrayExpectation& expected, const Literal& got) {
+  return ElementsOf(expected, got, {ElementVerdict::kFail});
+}
+
 std::vector<int64_t> UndecidedElements(const ArrayExpectation& expected, const Literal& got) {
   return ElementsOf(expected, got, {ElementVerdict::kInconclusive});
 }

@@ -9,6 +9,7 @@
 #include "spec/base/nearest_word.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/clause_limits.h"
+#include "spec/numerics/notable_limits.h"
 #include "spec/numerics/profile.h"
 #include "spec/ops/op_table.h"
 #include "tools/assay/environment.h"
@@ -224,6 +225,10 @@ void ExplainProfiles() {
   for (const Clause& clause : AllClauses()) {
     Print(StrCat("  ", clause.name, ": ", clause.source));
   }
+  Print("What campaigns on other compilers note beside the clauses:");
+  for (const NotableLimit& limit : kNotableLimits)
+    Print(StrCat("  ", limit.name, " ", limit.number, ": ", limit.meaning,
+                 "; source: ", limit.source));
   Print("");
   Print("Ulps per op where the profiles are not zero:");
   Table budgets({{"op"}, {"strict"}, {"xla"}});
