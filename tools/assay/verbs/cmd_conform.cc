@@ -137,6 +137,10 @@ GoldenResult RunCause(const std::string& folder, Oracle& oracle, const BackendMa
       warm != nullptr ? CheckModule(cause->Case(), oracle, warm, options)
                       : CheckModuleIsolated(cause->Case(), oracle, make_backend, options);
   result.outcome = checked.outcome;
+  // The reason is with the answer that was judged.
+  for (const SubjectResult& subject : checked.subjects) {
+    if (subject.outcome.kind == checked.outcome.kind) result.outcome = subject.outcome;
+  }
   return result;
 }
 
