@@ -153,6 +153,7 @@ const Pair kPairs[] = {
      "the same ops, of which nobody can tell which is wrong"},
     {"wrong value |  | add+cumsum+sort | add | f | states=fffff",
      "wrong value |  | sort | sort | f | states=fffff", "all that the smaller program has"},
+    {"wrong value | import | sqrt | sqrt | c", "wrong value | import |  |  | c", ""},
     {"wrong value | algsimp | add |  | f", "wrong value | fusion | add |  | f", ""},
     {"compile crash |  | dynamic-update-slice+while |  | f",
      "wrong value |  | dynamic-update-slice |  | f | states=fffff", ""},

@@ -314,17 +314,23 @@ nlohmann::json CampaignJson(const CampaignSummary& summary, const std::string& d
 }
 
 void AddFindings(const CampaignSummary& summary, RunRow& run) {
-  const auto add = [&](const CampaignFinding& finding) {
+  const auto add = [&](const CampaignFinding& finding, const std::string& note = "") {
     if (finding.triaged && !finding.triage.confirmed) return;
-    run.findings.push_back({finding.bucket, TitleOf(finding), std::string(Name(finding.kind)),
-                            finding.triage.blamed_rule, finding.triage.page, finding.index,
-                            finding.triage.instructions});
+    run.findings.push_back({finding.bucket, TitleOf(finding) + note,
+                            std::string(Name(finding.kind)), finding.triage.blamed_rule,
+                            finding.triage.page, finding.index, finding.triage.instructions});
   };
   // The page shows of each bucket what comes first: what the terminal shows.
   std::set<const CampaignFinding*> shown;
-  for (const BucketShown& bucket : BucketsShown(summary)) {
+  const std::vector<BucketShown> all = BucketsShown(summary);
+  for (const BucketShown& bucket : all) {
     shown.insert(bucket.finding);
-    add(*bucket.finding);
+    if (bucket.same_as == 0) {
+      add(*bucket.finding);
+      continue;
+    }
+    const CampaignFinding& other = *all[static_cast<size_t>(bucket.same_as) - 1].finding;
+    add(*bucket.finding, StrCat("; probably the same as ", TitleOf(other), " (", bucket.why, ")"));
   }
   for (const CampaignFinding& finding : summary.found) {
     if (IsSorted(summary, finding) && !shown.contains(&finding)) add(finding);
