@@ -1,9 +1,11 @@
 // Steps that change what the entry computation computes.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/resize.h"
 #include "fuzz/reduce/steps.h"
@@ -70,6 +72,24 @@ bool ForwardElement(Instruction* at) {
   if (at->opcode() != Opcode::kGetTupleElement || !IsTupleOp(at->operand(0))) return false;
   at->ReplaceAllUsesWith(at->operand(0)->operand(at->tuple_index()));
   return true;
+}
+
+bool IsUnread(const Instruction* at) {
+  return at->users().empty() && at->control_predecessors().empty() &&
+         at->control_successors().empty() && at != at->parent()->root() &&
+         at->opcode() != Opcode::kParameter;
+}
+
+// Removes what nothing reads with its operands that nothing else reads, whatever their effects.
+void RemoveWithUnread(Instruction* unread) {
+  std::vector<Instruction*> stack = {unread};
+  while (!stack.empty()) {
+    Instruction* at = stack.back();
+    stack.pop_back();
+    const absl::flat_hash_set<Instruction*> operands(at->operands().begin(), at->operands().end());
+    at->parent()->Remove(at);
+    absl::c_copy_if(operands, std::back_inserter(stack), IsUnread);
+  }
 }
 
 // The value of `at` where it is known, else zeros; none of what is large.
@@ -170,12 +190,14 @@ void DropOutputs(Candidates& to) {
 }
 
 // Nothing reads these, and they stay only because they do more than give a value: draws of random
-// numbers, collectives, custom calls.
+// numbers, collectives, custom calls. The end of an asynchronous op goes with its beginning.
 void DropEffects(Candidates& to) {
   for (const Instruction* at : LastFirst(to.module())) {
-    const bool is_free = at->users().empty() && at->control_predecessors().empty() &&
-                         at->control_successors().empty();
-    if (!is_free || at == at->parent()->root() || at->opcode() == Opcode::kParameter) continue;
+    if (!IsUnread(at)) continue;
+    to.Offer(at, [](ReduceCase&, Instruction* unread) {
+      RemoveWithUnread(unread);
+      return true;
+    });
     to.Offer(at, [](ReduceCase&, Instruction* unread) {
       unread->parent()->Remove(unread);
       return true;

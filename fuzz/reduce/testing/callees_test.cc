@@ -392,6 +392,10 @@ least {
   b = s8[] parameter(1)
   ROOT r = s8[] minimum(a, b)
 }
+copied {
+  a = s8[4,3] parameter(0)
+  ROOT r = s8[4,3] negate(a)
+}
 ENTRY e {
   x = s8[4,3] parameter(0)
   y = s8[] parameter(1)
@@ -400,6 +404,9 @@ ENTRY e {
   v = s8[4] negate(u)
   w = s8[4,3] not(x)
   z = s8[4,3] add(w, n)
+  started = ((s8[4,3]), s8[4,3], u32[]) async-start(w), calls=copied
+  running = ((s8[4,3]), s8[4,3], u32[]) async-update(started)
+  done = s8[4,3] async-done(running)
   ROOT t = (s8[4,3], s8[4,3]) tuple(z, n)
 })",
                  AnyOp([](const Instruction& at) {
