@@ -13,7 +13,7 @@ struct Precise {
   int exponent = 0;
 };
 
-// Of finite arguments within the domain whose result is neither zero nor infinite.
+// These take finite arguments within the domain whose result is neither zero nor infinite.
 Precise PreciseAtan2(double y, double x);
 Precise PreciseCbrt(double x);
 Precise PreciseCosine(double x);

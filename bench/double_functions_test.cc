@@ -244,7 +244,7 @@ TEST(DoubleFunctions, ComplexExponentialsAreWithinFourUnits) {
   }
 }
 
-// What is judged by is judged by identities, to far less than a unit of f64.
+// The yardstick itself must satisfy identities to far less than a unit of f64.
 TEST(DoubleDouble, HoldsIdentities) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 200; ++i) {

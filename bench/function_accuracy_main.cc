@@ -207,7 +207,7 @@ double Uniform(std::mt19937_64& random) {
   return static_cast<double>(static_cast<int64_t>(random())) * 0x1p-63;
 }
 
-// What is special, and one kind of inputs after the other: any code; exponents from -30 to 9;
+// Draws special values, and one kind of inputs after the other: any code; exponents from -30 to 9;
 // numbers up to 750, where exponentials overflow; numbers near 1; neighbours of multiples of pi / 2
 // up to 2^31; numbers up to 6.
 double Input(std::mt19937_64& random, int64_t i) {
@@ -313,7 +313,7 @@ constexpr DoublePairFunction kDoublePairFunctions[] = {
     {"power", PowerInput, UlpsOfPower},
 };
 
-// What one function, of one argument or of two, does.
+// The measurement of one function of one argument or of two.
 struct Measured {
   std::string call;  // of the parameters x and y
   std::function<void(std::mt19937_64&, int64_t, double& x, double& y)> input;

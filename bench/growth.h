@@ -1,7 +1,7 @@
-// How the work of a program grows with its size: modules with a size n left open, which are run
-// at n, 4n and 16n and held against the growth that the definition of the op has. Steps are
-// counted by the program itself, so that the answer does not hang on what the machine does
-// meanwhile; times stand beside them.
+// Measures how the work of a program grows with its size: modules with a size n left open are run
+// at n, 4n and 16n and held against the growth that the definition of the op has. Steps are counted
+// by the program itself, so that the answer does not hang on what the machine does meanwhile; times
+// stand beside them.
 #pragma once
 
 #include <array>

@@ -178,7 +178,7 @@ absl::StatusOr<std::vector<CaseFile>> CasesOfFile(const fs::path& path) {
     return std::vector<CaseFile>{file};
   const std::string parent = path.parent_path().string();
   absl::StatusOr<ModuleFolder> folder = ModuleFolder::List(parent.empty() ? "." : parent);
-  // Where the folder may not be listed, the file is taken alone.
+  // If the folder may not be listed, the file is taken alone.
   if (!folder.ok()) return std::vector<CaseFile>{file};
   folder->keys.insert(DumpedNameOf(path.filename().string()).module);
   std::vector<CaseFile> cases;
@@ -431,7 +431,7 @@ absl::StatusOr<DeviceAssignment> NumberedDevices(const Module& module,
   return devices;
 }
 
-// How so many devices divide into the module's replicas and partitions.
+// Divides so many devices into the module's replicas and partitions.
 absl::StatusOr<DeviceAssignment> DividedDevices(const Module& module, int64_t count) {
   DeviceAssignment devices;
   devices.replicas = std::max<int64_t>(module.config().replica_count, 1);

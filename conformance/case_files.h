@@ -37,7 +37,7 @@ struct CaseFile {
 // folder without modules, is an error.
 absl::StatusOr<std::vector<CaseFile>> FindCases(const std::string& path);
 
-// Where the inputs of the cases come from, in one line.
+// Tells in one line where the inputs of the cases come from.
 std::string DescribeInputs(const std::vector<CaseFile>& cases, uint64_t seed);
 
 // Reads and verifies the module of the case. Constants that a dump left out of its text are looked

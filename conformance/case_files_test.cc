@@ -92,7 +92,7 @@ TEST(FindCases, TakesTheBinaryFormWhereThereIsNoText) {
   EXPECT_THAT((*cases)[1].arrays_path, HasSubstr("b.npz"));
 }
 
-// What the partitioner makes of a program that is written for one device in part has a meaning.
+// A program that is written in part for one device has a meaning once the partitioner is done.
 TEST(FindCases, TakesTheFormOfOneDeviceOfAShardMap) {
   Folder folder("find_shard_maps");
   for (const char* module : {"module_0001.jit_f", "module_0002.jit_g", "module_0003.jit_h"}) {

@@ -165,7 +165,7 @@ class PowerOfCuts {
     power_.mistakes.push_back(std::move(result));
   }
 
-  // How far the wrong results stray, in parts of the worst legal deviation; 0 where that does not
+  // The distance of the wrong results in parts of the worst legal deviation; 0 where it does not
   // show.
   double VisibilityOf(const RunResult& wrong) const {
     const std::vector<const Literal*> right = LeavesOf(right_);
@@ -179,7 +179,7 @@ class PowerOfCuts {
     return visibility;
   }
 
-  // Whether the verdict names the instruction with the mistake, or one that reads it.
+  // Notes whether the verdict names the instruction with the mistake, or one that reads it.
   void NotePlace(const nlohmann::json& cuts, MistakePower& result) const {
     const std::string named = cuts.value("smallest_instruction", "");
     result.is_named = named == result.instruction;
@@ -198,7 +198,7 @@ class PowerOfCuts {
     }
   }
 
-  // What the value was before it was moved.
+  // The value as it was before it was moved.
   static const Instruction& Source(const Instruction& value) {
     const Instruction* at = &value;
     while (Info(at->opcode()).Is(kDataMovement) && at->operand_count() == 1) at = at->operand(0);

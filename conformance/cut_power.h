@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// What `check` says of a program with a mistake, and whether the mistake can be seen.
+// The answer of `check` to a program with a mistake, and whether the mistake can be seen.
 struct MistakePower {
   enum Verdict : uint8_t { kFails, kPasses, kInconclusive };
 
@@ -21,8 +21,8 @@ struct MistakePower {
   double visibility = 0;
   Verdict verdict = kPasses;
   bool is_whole = false;  // without cuts
-  // Where it is found: the first part that fails by itself is the instruction, or one that reads
-  // it; the first stretch that fails holds it.
+  // Tells where the mistake is found: the first part that fails by itself is the instruction, or
+  // one that reads it; the first stretch that fails holds it.
   bool is_named = false, in_its_stretch = false;
   std::string reason;  // what the verdict said
 

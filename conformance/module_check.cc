@@ -74,7 +74,7 @@ bool CanBeCutEverywhere(const Module& module) {
          ProductsOf(module) <= kManyProducts;
 }
 
-// How the program is to be cut on the backend, beside what the user asked for.
+// The way in which the program is to be cut on the backend, beside what the user asked for.
 enum class CutWish {
   kNone,
   kOpen,   // its verdict is open

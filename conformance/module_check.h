@@ -52,7 +52,8 @@ struct CheckOptions {
   bool draw_elided = false;  // constants without values are drawn from the seed
   CutMode cut = CutMode::kAuto;
   int64_t sample = CutSubject::kSampleBig;  // of captured contractions (cut_check.h)
-  // How many devices run; nothing: as the arrays are numbered or the module's header says.
+  // The number of devices that run; nothing: as the arrays are numbered or the module's header
+  // says.
   std::optional<DeviceAssignment> devices = std::nullopt;
   std::string infeed = "";  // an .npz file with what infeeds take (LoadInfeed)
 };

@@ -54,7 +54,7 @@ TEST(Power, BentOutputsOfRealModulesFail) {
   EXPECT_GE(10 * total.moved_caught, 9 * total.moved);
 }
 
-// What functions and sums may be off by adds up over a loop; only a search shows how far.
+// The budgets of functions and sums add up over a loop; only a search shows how far.
 TEST(Power, LegalAnswersOfSeveralDevicesAreSearched) {
   const std::string path =
       std::string(ASSAY_SOURCE_DIR) + "/conformance/corpus_collectives/coll__scan_of_psum";

@@ -74,7 +74,7 @@ std::vector<ClaimCase> OfWindows() {
   };
 }
 
-// What moves data.
+// Claims of code that moves data.
 std::vector<ClaimCase> OfMovement() {
   return {
       {"optimize-kernel/gather-limit", R"("by": -1)",
@@ -363,7 +363,7 @@ std::string OfOne(std::string_view type, std::string_view values) {
   return StrCat("x = ", type, " constant(", values, ")\n ROOT r = ");
 }
 
-// What is chosen where machine code is made without LLVM.
+// Claims of machine code that is made without LLVM.
 std::vector<ClaimCase> OfDirectCode() {
   if (!CanTranslateDirectly()) return {};
   return {
@@ -439,7 +439,7 @@ std::vector<ClaimCase> OfFunctions() {
   };
 }
 
-// Of one opcode: values and indices of elements.
+// Claims of one opcode each: values and indices of elements.
 std::vector<ClaimCase> OfElements() {
   return {
       {"optimize-kernel/maximum", R"("when": "nan", "becomes": "operand", "from": 1)",

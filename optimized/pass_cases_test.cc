@@ -179,7 +179,8 @@ class Forgetter : public GateDefect {
   mutable std::set<std::string> asked_;
 };
 
-// What the passes make of a case whose side condition `forgotten` is; 0 where they refuse.
+// The hash of the module that the passes make of a case whose side condition is `forgotten`; 0
+// where they refuse.
 uint64_t HashWithout(const PassCase& pass_case, std::string_view forgotten,
                      std::set<std::string>* asked = nullptr) {
   const auto forgetter = std::make_shared<Forgetter>(forgotten);

@@ -1,5 +1,5 @@
-// What is known by now: of each kind of run the newest, with what earlier ones have told of cases
-// that it did not look at.
+// The present state of knowledge: the newest run of each kind, with what earlier ones have told of
+// cases that it did not look at.
 #pragma once
 
 #include <string>

@@ -227,7 +227,7 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path) {
   std::error_code ignored;
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  // Of a pipe, nobody knows how long the library would wait.
+  // With a pipe, nobody knows how long the library would wait.
   const std::filesystem::file_status there = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
     return absl::InvalidArgumentError(

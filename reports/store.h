@@ -24,8 +24,8 @@ struct CaseRow {
   int64_t elements = 0, failed = 0, inconclusive = 0, forced = 0;
   double bound_used = 0;
   double compile_seconds = 0, run_seconds = 0;
-  // Where the module lies, and what it was judged on: kRecorded, or "drawn from seed 1"; "" where
-  // there is only one such case, and in files of older versions.
+  // The place of the module, and the inputs on which it was judged: kRecorded, or "drawn from seed
+  // 1"; "" where there is only one such case, and in files of older versions.
   std::string source, inputs;
   static constexpr char kRecorded[] = "recorded";
 };

@@ -1,4 +1,4 @@
-// Where a program is cut, round by round, and the verdict of them all.
+// Decides where a program is cut, round by round, and gives the verdict of all rounds.
 #include "conformance/cuts/cut_check.h"
 
 #include <unistd.h>
@@ -32,7 +32,7 @@ constexpr double kTrialSeconds = 60;
 // compiler computed that anew for this reader.
 constexpr double kMostRefused = 0.25;
 
-// What the check has computed, here and in workers: others may have the cores in between.
+// CPU time of the check, here and in workers: others may have the cores in between.
 double WorkSeconds() { return CpuSecondsOfTree(getpid()) + CpuSecondsOfWorkersElsewhere(); }
 
 class CutCheck {
@@ -134,7 +134,7 @@ class CutCheck {
     }
   }
 
-  // Those that stay outside are reached through the captures with which they are as in the plain
+  // Results that stay outside are reached through the captures with which they are as in the plain
   // program, and more of these around what loses precision then.
   void ReachThroughQuietCaptures() {
     std::vector<size_t> wanted;
@@ -170,7 +170,7 @@ class CutCheck {
     }
   }
 
-  // Of a further round only the given results count, unless it shows something wrong.
+  // A further round counts for the given results only, unless it shows something wrong.
   void JudgeOrKeep(Round round) {
     const bool is_wrong = std::any_of(
         round.reading.order.begin(), round.reading.order.end(),
@@ -346,7 +346,7 @@ class CutCheck {
         keep_common(open[k], reading->open[k]);
     const PointSet captured(round.points.begin(), round.points.end());
     for (size_t k = 0; k < round.results.size(); ++k) {
-      // What shows a captured array is among those.
+      // An array that is captured shows this one as well.
       const bool is_shown = CapturedSource(*rounds_->ResultAt(k), captured).has_value();
       open.push_back(is_shown ? std::vector<int64_t>() : AllOf(round.results[k]));
       for (const Reading* reading : readings) {

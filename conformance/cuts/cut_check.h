@@ -50,8 +50,8 @@ struct CutSubject {
   uint64_t seed = 1;  // of samples and of random legal evaluations
   // The number of random legal evaluations that elements which stay undecided are compared with.
   int draws = 16;
-  // Of the devices behind the first, the arguments of each; `options` say how many there are, and
-  // `plain` and `stored` hold the leaves of all, device by device.
+  // The arguments of each device behind the first; `options` say how many there are, and `plain`
+  // and `stored` hold the leaves of all, device by device.
   std::vector<std::vector<const Literal*>> other_arguments = {};
   // Captures all that can be, at once, and what is right has to be so by sharp bounds. For programs
   // that pass as a whole by bounds with room for mistakes that show.
@@ -89,7 +89,7 @@ struct CutReport {
   int64_t not_sampled = 0;
   DrawComparison drawn;     // of undecided elements
   bool everywhere = false;  // CutSubject::everywhere
-  // What was captured is right by bounds without room for mistakes that show.
+  // True if all that was captured is right by bounds without room for mistakes that show.
   bool is_sharp = false;
   int64_t captures = 0;  // arrays, not counting the trips of loops
   int64_t rounds = 0;    // compilations with captures

@@ -356,7 +356,7 @@ TEST_F(CutCheckTest, WrongWithoutCapturesOnlyIsNoPass) {
   EXPECT_NE(report.reason.find("compiled otherwise"), std::string::npos) << report.reason;
 }
 
-// Where the product is captured it is another in its last bits, and errors grow from trip to trip.
+// Capturing the product changes its last bits, and errors grow from trip to trip.
 TEST_F(CutCheckTest, ACaptureThatMovesAResultIsLeftOut) {
   const std::unique_ptr<Backend> backend = Bent([](Module& module) {
     Instruction* product = Named(module, "product");

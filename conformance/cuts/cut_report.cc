@@ -1,4 +1,4 @@
-// What a verdict by cuts holds, and what it says, for people and for programs.
+// Writes a verdict by cuts for people and for programs.
 #include <cmath>
 
 #include "conformance/cuts/cut_check.h"

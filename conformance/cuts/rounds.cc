@@ -26,7 +26,7 @@ constexpr int64_t kMostCapturedBytes = int64_t{1} << 30;
 // Trips of a loop that there is room for at first; the loop's own count says how many it made.
 constexpr int64_t kFirstRoom = 64;
 
-// Of the elements of the results.
+// True if most elements of the results are open.
 bool LeavesMostOpen(const Round& round) {
   Judgement all;
   for (size_t k = 0; k < round.results.size(); ++k)
@@ -149,8 +149,8 @@ absl::Status Rounds::Read(Round& round, bool may_capture_more) {
   return ReadWithWhatIsRight(round);
 }
 
-// What one reading leaves open another may call right. Asks once more with that known, if a
-// result is open for want of it.
+// One reading may call right what another leaves open. Asks once more with that known, if a result
+// is open for want of it.
 absl::Status Rounds::ReadWithWhatIsRight(Round& round) {
   PointSet right;
   for (const auto& [point, judgement] : round.reading.captured) {
@@ -164,7 +164,7 @@ absl::Status Rounds::ReadWithWhatIsRight(Round& round) {
     capture.is_right = right.contains({capture.instruction, capture.leaf});
   Reading again;
   ASSAY_RETURN_IF_ERROR(ReadOnce(round, Way::kBold, again));
-  // What was right stays so.
+  // A point that was right stays so.
   for (const CapturePoint& point : right) {
     auto found = again.captured.find(point);
     if (found != again.captured.end()) found->second = CapturedJudgement(round, point);
@@ -313,7 +313,7 @@ const Instruction* Rounds::ResultAt(size_t leaf) const {
   return has_operand ? root->operand(static_cast<int64_t>(leaf)) : root;
 }
 
-// What is wrong with a captured array, in the words of the reading that convicts it.
+// Describes what is wrong with a captured array, in the words of the reading that convicts it.
 std::string FailureAt(const Round& round, const CapturePoint& point) {
   if (round.careful.has_value()) {
     const auto found = round.careful->failures.find(point);

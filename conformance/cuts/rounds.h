@@ -23,7 +23,7 @@ struct Reading {
   absl::flat_hash_map<CapturePoint, std::string> failures;
   std::vector<CapturePoint> order;  // of evaluation
   UselessElements useless;
-  // Of each instruction, whether its array had elements with a useless bound when it was visited
+  // For each instruction, whether its array had elements with a useless bound when it was visited
   // last; and those that had some while their operands had none, in some trip.
   absl::flat_hash_map<const Instruction*, bool> is_useless_now;
   std::vector<const Instruction*> first_losses;
@@ -45,7 +45,7 @@ struct Round {
   std::optional<Reading> careful;  // where that follows what readers may have computed anew
 };
 
-// How captured values are followed.
+// The ways in which captured values are followed.
 enum class Way {
   kBold,     // all of them, with what readers may have beside what was seen; undecided ones are not
   kAsSeen,   // all of them, as they were seen; undecided ones are not
@@ -101,7 +101,7 @@ class Rounds {
   double backend_seconds_ = 0;
 };
 
-// What is wrong with a captured array, in the words of the reading that convicts it.
+// Describes what is wrong with a captured array, in the words of the reading that convicts it.
 std::string FailureAt(const Round& round, const CapturePoint& point);
 
 }  // namespace assay

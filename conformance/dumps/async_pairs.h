@@ -1,5 +1,5 @@
-// What is started and ended apart, as compilers write it at the end: a copy, a collective or a call
-// that goes on beside the rest of the program.
+// Operations that start and end apart, as compilers write them at the end: a copy, a collective or
+// a call that goes on beside the rest of the program.
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-// Of the two runs that are compared each holds so much.
+// Each of the two runs that are compared may hold so much.
 constexpr int64_t kMostBytes = int64_t{1} << 29;
 // Trips of a loop that there is room for at first; the loop's own count says how many it made.
 constexpr int64_t kFirstRoom = 16;

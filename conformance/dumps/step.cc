@@ -63,7 +63,7 @@ class StepCheck {
         profile_(profile),
         limits_(limits) {}
 
-  // What was lent is given back.
+  // Returns the captured values that were lent.
   ~StepCheck() {
     for (size_t k = 0; k < captures_.size(); ++k)
       if (is_lent_[k]) after_.values[pairs_[k].after].values = std::move(captures_[k].values);

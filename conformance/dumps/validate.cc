@@ -180,7 +180,7 @@ class Validation {
     return notes;
   }
 
-  // What is noted of a loop, if the program is another one when it goes by it; else "".
+  // Returns the note of a loop by which the program would be another one; else "".
   std::string WrongNote(const Module& module, const std::vector<const Literal*>& arguments) {
     std::optional<absl::StatusOr<Literal>> right;
     return WrongLoopNote(module, [&](const Module& noted) {

@@ -259,7 +259,7 @@ class ValidateRun {
     }
   }
 
-  // Of a run that ends early, what parts behind an unfinished one have judged already.
+  // If a run ends early, tells what parts behind an unfinished one have judged already.
   void TellTheRest() {
     const DumpedModule* failed = nullptr;
     for (; next_told_ < parts_.size(); ++next_told_) {

@@ -19,7 +19,7 @@ struct ValidateRunOptions {
   double step_seconds = 0;  // that one step may take
 };
 
-// What is told, in the order of modules and states. `begin` and `end` enclose a module.
+// Receives results in the order of modules and states. `begin` and `end` enclose a module.
 struct ValidateListener {
   std::function<void(const DumpedModule&)> begin;
   std::function<void(const DumpStep&)> tell;

@@ -34,7 +34,7 @@ int64_t LastPlace(const Shape& shape, absl::Span<const int64_t> dimensions,
   return last;
 }
 
-// How much of each dimension of the operand an update of the scatter covers.
+// The extent of each dimension of the operand that an update of the scatter covers.
 std::vector<int64_t> WindowOfScatter(const Instruction& scatter, const Shape& operand,
                                      const Shape& updates) {
   const Attributes& attributes = scatter.attributes();
@@ -52,7 +52,7 @@ std::vector<int64_t> WindowOfScatter(const Instruction& scatter, const Shape& op
 
 PlaceRole WithPromises(const Instruction& instruction, int64_t last, int64_t components) {
   PlaceRole role{last};
-  // What is promised of vectors of several components is not promised of each.
+  // A promise about vectors of several components says nothing of each component.
   if (components != 1) return role;
   role.is_sorted = instruction.attributes().Flag(Attr::kIndicesAreSorted);
   role.is_unique = instruction.attributes().Flag(Attr::kUniqueIndices);
@@ -246,7 +246,7 @@ class RoleSearch {
     }
   }
 
-  // What a computation returns is what its callers give.
+  // The result of a computation is that of its callers.
   void Return(const Leaf& leaf) {
     const auto callers = callers_.find(leaf.first->parent());
     if (callers == callers_.end()) return;

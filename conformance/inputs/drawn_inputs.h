@@ -15,7 +15,7 @@
 
 namespace assay {
 
-// What the elements of an integer input are used for.
+// The use that is made of the elements of an integer input.
 struct PlaceRole {
   int64_t last = 0;        // the places are [0, last]
   bool is_sorted = false;  // the module promises that they ascend

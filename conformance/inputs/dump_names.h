@@ -23,7 +23,7 @@ enum class DumpedForm : uint8_t {
   kState,   // between passes
 };
 
-// What the name of a file says of it.
+// The parts of a dumped file's name.
 struct DumpedName {
   DumpedForm form = DumpedForm::kNone;
   std::string module;  // "module_0001.jit_f"; of a name of no dump the name without its ending

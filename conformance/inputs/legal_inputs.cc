@@ -32,8 +32,8 @@ struct Range {
 // Instructions that are looked through at most.
 constexpr int kMostSteps = 200;
 
-// What stands for a parameter of a computation that is called: the operand of its first caller,
-// from which also a loop begins. nullptr: unknown.
+// The value that stands for a parameter of a computation that is called: the operand of its first
+// caller, from which also a loop begins. nullptr: unknown.
 const Instruction* GivenFor(const Instruction& parameter) {
   const Computation* computation = parameter.parent();
   const std::vector<Instruction*> callers = computation->parent()->Callers(computation);
@@ -139,7 +139,7 @@ int64_t DimensionOf(const Instruction& op) {
   return -1;
 }
 
-// What ops demand of arrays that are arguments.
+// The demands of ops on arrays that are arguments.
 class Demands {
  public:
   Demands(const Module& module, const DeviceAssignment& devices)
@@ -154,7 +154,7 @@ class Demands {
   const std::vector<const Instruction*>& ragged() const { return ragged_; }
 
  private:
-  // Of several ops that read an array, all have their way as far as they agree.
+  // If several ops read an array, all have their way as far as they agree.
   void Limit(const Instruction* operand, const ShapeIndex& index, Range range) {
     const std::optional<Place> place = PlaceOf(operand, index, /*whole=*/false);
     if (!place.has_value() || range.hi < range.lo) return;

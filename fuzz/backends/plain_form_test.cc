@@ -121,7 +121,7 @@ TEST(PlainForm, MeansTheSame) {
     EXPECT_FALSE(IsBeyondStableHlo(*plain)) << WriteModule(*plain);
     EXPECT_TRUE(Verify(*plain).ok()) << Verify(*plain) << "\n" << WriteModule(*plain);
     const Literal argument = Counting(module->entry()->parameter(0)->shape());
-    // As text without layouts, which is what a worker is given.
+    // A worker is given text without layouts.
     WriteOptions options;
     options.layouts = false;
     const auto again = Read(WriteModule(*plain, options));

@@ -241,7 +241,7 @@ class ProcessBackend : public Backend {
     return std::make_shared<WorkerNursery>(options.argv);
   }
 
-  // What the worker is given: arrays are all that it takes, and JAX takes programs as StableHLO.
+  // The text that the worker is given: it takes arrays alone, and JAX takes programs as StableHLO.
   absl::StatusOr<std::string> TextFor(const Module& module) const {
     std::unique_ptr<Module> edited;
     if (HasTupleOrTokenParameter(module)) {

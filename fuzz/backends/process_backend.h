@@ -62,7 +62,7 @@ std::string ChoosePython(const std::string& asked);
 std::string PythonOf(const std::string& backend, const std::string& asked);
 absl::StatusOr<ProcessBackendOptions> XlaOptions(const std::string& options,
                                                  const std::string& python);
-// Those of "jax:OPTIONS". A platform of GPUs is judged by the profile xla-gpu.
+// Reads the options of "jax:OPTIONS". A platform of GPUs is judged by the profile xla-gpu.
 absl::StatusOr<ProcessBackendOptions> JaxOptions(const std::string& options,
                                                  const std::string& python);
 // XLA:CPU of the jaxlib that an interpreter has. What was prepared is shared by all that is opened

@@ -231,7 +231,7 @@ std::string PythonItself() {
   return path;
 }
 
-// As the process that forks a campaign's workers does.
+// The process that forks a campaign's workers blocks their signal.
 TEST(ProcessBackend, SeesForkedWorkersEndWhereTheirSignalIsBlocked) {
   const std::string python = PythonItself();
   ASSERT_FALSE(python.empty());
@@ -275,7 +275,8 @@ TEST(ProcessBackend, AForkedCopyHasAWorkerOfItsOwnThatDiesWithIt) {
   EXPECT_EQ(FamilyOf(*backend).own, mine.own) << "the first worker lives on";
 }
 
-// As triage asks other releases, each time in a process that was forked before they were loaded.
+// Triage asks other releases in this way, each time in a process that was forked before they were
+// loaded.
 TEST(ProcessBackend, WhoWasForkedSharesWhatWasLaunchedBefore) {
   const auto nursery = std::make_shared<WorkerNursery>(std::vector<std::string>{
       "python3", StrCat(ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py")});
@@ -301,7 +302,7 @@ TEST(ProcessBackend, WhoWasForkedSharesWhatWasLaunchedBefore) {
   EXPECT_EQ(FamilyOf(*ForkingWorker("python3", nursery)).parent, first);
 }
 
-// As the reducer ends the processes that still ask when it knows enough.
+// The reducer ends the processes that still ask in this way when it knows enough.
 TEST(ProcessBackend, WhoIsKilledWhileItAsksForAWorkerHarmsNobody) {
   const auto nursery = std::make_shared<WorkerNursery>(std::vector<std::string>{
       "python3", StrCat(ASSAY_SOURCE_DIR, "/fuzz/testdata/misbehaving_worker.py")});
@@ -440,7 +441,7 @@ TEST(ProcessBackend, AWorkerThatHasSaidWhyItDiesNeedNotSayWhere) {
   const absl::Status brief = backend->Compile(*module, options).status();
   EXPECT_EQ(ClassOf(brief), ErrorClass::kCompileCrash);
   EXPECT_EQ(brief.message(), traced.substr(0, traced.find("    @")));
-  // What an earlier request made it say is not held against a later one.
+  // Output that an earlier request caused is not held against a later one.
   EXPECT_TRUE(RunNamed(*backend, "echo").ok());
 }
 

@@ -23,8 +23,8 @@ struct ReleaseState {
   std::string state;  // StateWord of the outcome, or "not there" with the reason
 };
 
-// How the program fares on the subject, as a StateWord. A crash that shows now and then, as of
-// memory that was written over, gets three tries.
+// Tells how the program fares on the subject, as a StateWord. A crash that shows now and then, as
+// of memory that was written over, gets three tries.
 std::string StateOn(const CheckSubject& subject, const Module& module,
                     const std::vector<Literal>& inputs, Outcome::Kind kind);
 

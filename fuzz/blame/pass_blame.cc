@@ -147,7 +147,7 @@ class PassSearch {
     changing_.push_back(pass);
   }
 
-  // What the snapshot says of its loops, if the answer is wrong when they go by it; else "".
+  // Returns the note about a loop in the snapshot by which the answer is wrong; else "".
   std::string WrongNote(const std::string& text, const Expectation& expectation) {
     const absl::StatusOr<std::unique_ptr<Module>> module = ReadModule(text);
     if (!module.ok()) return "";

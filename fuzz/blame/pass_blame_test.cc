@@ -114,7 +114,7 @@ TEST(LoopNotes, ThatCannotBeReadChangeNothing) {
   }
 }
 
-// What a pass made: its name and the text.
+// A pass's name and the text of the module that it made.
 using Dump = std::pair<std::string, std::string>;
 
 // Like XLA: writes a dump after each pass, and is wrong unless one of `silencing` is disabled.

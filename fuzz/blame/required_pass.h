@@ -1,6 +1,7 @@
-// Where a program fails with every decision refused, a pass that is required may be wrong: what it
-// rewrites has no code otherwise, so no limit leaves it out. The compiler then shows the module as
-// each pass left it, and the oracle says which is the first that does not mean the program.
+// Finds a required pass that is wrong, for a program that fails with every decision refused: what
+// such a pass rewrites has no code otherwise, so no limit leaves it out. The compiler shows the
+// module as each pass left it, and the oracle says which is the first that does not mean the
+// program.
 #pragma once
 
 #include <optional>

@@ -54,7 +54,8 @@ bool EdgesOnEdges(const Case&, const Instruction& at) {
   return HasEdges(at.opcode()) && at.operand_count() > 0 && HasEdges(at.operand(0)->opcode());
 }
 
-// What an update was read as, a few ops before; of the array that it is written to.
+// Finds the read, a few ops before, that the update came from; it reads the array that is written
+// to.
 const Instruction* ReadBefore(const Instruction& update, const Instruction* array) {
   const Instruction* at = &update;
   for (int depth = 0; depth < 4 && at->operand_count() > 0; ++depth) {

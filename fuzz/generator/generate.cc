@@ -48,7 +48,8 @@ std::vector<ElementType> DrawPalette(Choices& choices, Theme theme, bool portabl
   int64_t count = static_cast<int64_t>(choices.Weighted({62, 30, 8})) + 1;
   for (int64_t i = 0; i < count; ++i) palette.push_back(ComputedTypes()[choices.Weighted(weights)]);
   if (choices.Percent(portable ? kRarePercent : kRarePercentOfOwn)) {
-    // Of scales alone the contract fixes how others compute; here it is a type like any other.
+    // The contract fixes how others compute with this type for scales alone; here it is a type like
+    // any other.
     constexpr ElementType kScale = ElementType::kF8E8M0FNU;
     const bool is_scale = !portable && choices.Percent(5);
     palette[0] =
@@ -355,8 +356,8 @@ Case GenerateOnce(uint64_t seed, uint64_t index, uint64_t draw, const GeneratorO
 
 }  // namespace
 
-// What recipes put around their op may not be taken by a compiler that is not ours, either: such a
-// program is drawn again.
+// A compiler that is not ours may also refuse what recipes put around their op: such a program is
+// drawn again.
 Case GenerateCase(uint64_t seed, uint64_t index, const GeneratorOptions& options) {
   constexpr uint64_t kMostDraws = 200;
   Case result = GenerateOnce(seed, index, 0, options);

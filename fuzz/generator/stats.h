@@ -41,7 +41,7 @@ class GeneratorStats {
   // Programs that have the second op on a result of the first.
   const std::map<std::pair<Opcode, Opcode>, int64_t>& op_pairs() const { return op_pairs_; }
 
-  // How many of them are of ops with edges or indices.
+  // The number of pairs whose ops have edges or indices.
   int64_t EdgePairs() const;
   // Per op, a bit k if some dimension of it is 2^k or beside it.
   const std::map<Opcode, uint32_t>& powers() const { return powers_; }

@@ -34,8 +34,8 @@ TEST(GeneratorStatsTest, EveryRequirementIsShown) {
   }
 }
 
-// What is behind many defects is in one of 1,000 programs for other compilers; the rest, the second
-// tier of the requirements, in one of 5,000.
+// The shapes behind many defects are in one of 1,000 programs for other compilers; the rest, the
+// second tier of the requirements, in one of 5,000.
 TEST(GeneratorStatsTest, ForeignProgramsHoldEveryFloor) {
   constexpr int64_t kPrograms = 20000;
   constexpr int kSecondTier[] = {35, 36, 37, 40, 42, 45, 48, 50, 52};
@@ -52,7 +52,7 @@ TEST(GeneratorStatsTest, ForeignProgramsHoldEveryFloor) {
   }
 }
 
-// What no draw of one attribute alone reaches often enough.
+// These are conjunctions that no draw of one attribute alone reaches often enough.
 TEST(GeneratorStatsTest, ConjunctionsHoldTheirFloors) {
   constexpr int64_t kPrograms = 20000;
   GeneratorOptions portable;
@@ -132,7 +132,7 @@ TEST(GeneratorStatsTest, EveryOpOnEveryTypeItAdmits) {
   }
 }
 
-// What the op table's classes of types say of these is more than their rules admit, or their result
+// True if the op table's classes of types admit more for the op than its rules do, or if its result
 // does not show the type of the operand.
 bool HasResultOfItsType(Opcode opcode, ElementType type) {
   switch (opcode) {
@@ -184,7 +184,7 @@ TEST(GeneratorStatsTest, EveryOpOnEveryKindOfRareType) {
       if (rare.contains(at.second)) drawn.emplace(at.first, kind_of(at.second));
     }
   }
-  // Of what is in fewer programs, such as domains, chance decides.
+  // Ops that are in fewer programs, such as domains, are left to chance.
   constexpr int64_t kFew = 500;
   for (const OpInfo& info : AllOps()) {
     for (ElementType type : {ElementType::kC64, ElementType::kS4, ElementType::kF8E5M2}) {
@@ -220,7 +220,7 @@ TEST(GeneratorStatsTest, BodiesAreSaidInMoreWords) {
   }
 }
 
-// As many convolutions have the layouts and channels of frameworks as have others.
+// Convolutions with the layouts and channels of frameworks are as many as others.
 TEST(GeneratorStatsTest, ConvolutionsOfFrameworksAreCommon) {
   int64_t all = 0, of_frameworks = 0;
   GeneratorOptions options;

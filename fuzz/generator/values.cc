@@ -115,7 +115,7 @@ class Filler {
     // Away from zero in most arrays: minima, conjunctions and remainders of values around zero are
     // all zero.
     offset_ = Below(stream_, 3) == 0 ? 0 : 1 + static_cast<int64_t>(Below(stream_, 20));
-    // Of floats one array in ten has one sign: what begins at zero hides no maximum of it.
+    // One array of floats in ten has one sign: what begins at zero hides no maximum of it.
     const uint64_t of_ten = Below(stream_, 20);
     only_sign_ = of_ten == 0 ? 1 : of_ten == 1 ? -1 : 0;
     for (size_t k = 0; k < kQuarters && IsFloat(type_); ++k) {
@@ -401,7 +401,7 @@ uint64_t BaitFor(Opcode opcode, ElementType type, RandomStream& stream) {
   return value.GetBits(0);
 }
 
-// Of the types whose ends rules compare with.
+// The types whose ends rules compare with.
 constexpr std::array<ElementType, 12> kTypesWithEnds = {
     ElementType::kS2,  ElementType::kU2,  ElementType::kS4,  ElementType::kU4,
     ElementType::kS8,  ElementType::kU8,  ElementType::kS16, ElementType::kU16,

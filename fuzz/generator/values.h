@@ -38,14 +38,15 @@ Literal BaitScalar(ElementType type, Choices& choices);
 // Half of the time what rules about the second operand of that op ask for: amounts of shifts,
 // masks, ends of types for what compares, exponents.
 Literal BaitScalarFor(Opcode opcode, ElementType type, Choices& choices);
-// What a rule about a constant operand of that op may ask for, always: the ends of this type and of
-// all others, powers of two of any size, amounts around widths, exponents whole and broken.
+// A value that a rule about a constant operand of that op may ask for, always: the ends of this
+// type and of all others, powers of two of any size, amounts around widths, exponents whole and
+// broken.
 Literal GridScalar(Opcode opcode, ElementType type, Choices& choices);
 // Every element is another bait for that op.
 Literal LiteralWithBait(Opcode opcode, const Shape& shape, Choices& choices);
 
-// Where a conversion to `to` decides: numbers of it, halfway between two of them, its ends, and
-// what lies beside these in the last place of the shape's own type. Real types only.
+// Values at which a conversion to `to` decides: numbers of it, halfway between two of them, its
+// ends, and what lies beside these in the last place of the shape's own type. Real types only.
 Literal LiteralNearCodes(const Shape& shape, ElementType to, Choices& choices);
 
 // Least and greatest value of an integer type, as the bits of an int64 (u64: greatest is -1).

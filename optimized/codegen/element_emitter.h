@@ -98,7 +98,7 @@ class ElementEmitter {
 
   ValueBuilder& builder() { return builder_; }
 
-  // What code is made for; it outlives the emitter. Without one there are no vectors.
+  // The machine that code is made for; it outlives the emitter. Without one there are no vectors.
   void set_target(const Target* target) { target_ = target; }
   const Target* target() const { return target_; }
   // Lanes of what is emitted in `type`; 1 forbids them.

@@ -449,8 +449,8 @@ absl::StatusOr<ElementValues> EmitReduceWindow(ElementEmitter& emitter, const Fr
 
 namespace {
 
-// How many columns are walked side by side, the widest group first: the lines of a cache are used
-// up while they are at hand, however few columns there are.
+// The numbers of columns that are walked side by side, the widest group first: the lines of a cache
+// are used up while they are at hand, however few columns there are.
 std::vector<int> ColumnsSideBySide(const LineSizes& sizes, int vector_width) {
   std::vector<int> widths;
   int64_t rest = sizes.inner;

@@ -159,7 +159,7 @@ absl::Status Compilation::PlanMeetings() {
 absl::Status Compilation::ChooseJit() {
   const int64_t work = EstimateWork(*program_.module);
   tier_ = options_.tier.value_or(work > kFullTierWork ? Tier::kFull : Tier::kFast);
-  // Where the work is long, it is Jit that tells whether all of the code is cold nevertheless.
+  // If the work is long, Jit tells whether all of the code is cold nevertheless.
   may_be_direct_ = options_.direct.value_or(tier_ == Tier::kFull || work <= kDirectWork);
   ASSAY_ASSIGN_OR_RETURN(jit_, Jit::Get(options_.isa, tier_));
   return absl::OkStatus();

@@ -34,7 +34,7 @@ TEST(CpuBackend, EveryDefinedOpHasALowering) {
   }
 }
 
-// What has a kernel and no code for one element must not stand in a fusion.
+// An op that has a kernel and no code for one element must not stand in a fusion.
 TEST(CpuBackend, FusionsHoldNothingThatIsMadeWhole) {
   for (const OpInfo& op : AllOps()) {
     const bool whole = FindArrayKernel(op.opcode) != nullptr;

@@ -221,7 +221,7 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
                   std::chrono::duration<double>(std::clamp(program_.limits.seconds, 0.0, 1e8)));
   for (size_t d = 0; d < devices_.size(); ++d) {
     ASSAY_RETURN_IF_ERROR(Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]));
-    // Of several devices the rendezvous knows who is late, and stops their loops.
+    // With several devices the rendezvous knows who is late, and stops their loops.
     devices_[d].context.deadline =
         devices_.size() == 1 ? deadline : std::chrono::steady_clock::time_point::max();
     devices_[d].context.out_of_time = false;

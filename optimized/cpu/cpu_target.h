@@ -5,7 +5,7 @@
 
 namespace assay {
 
-// What there is code for; machine and run are filled in for each compilation.
+// The ops that there is code for; machine and run are filled in for each compilation.
 const Target& CpuTarget();
 
 }  // namespace assay

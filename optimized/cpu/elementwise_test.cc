@@ -163,7 +163,7 @@ const Golden kGoldens[] = {
      {{"pred[4]", "{false, true, false, true}"}, {"pred[4]", "{false, false, true, true}"}}},
 };
 
-// What plans know of ops, without any code, is what there is code for.
+// The ops that plans take for element-wise, without any code, are those that there is code for.
 TEST(Elementwise, RowsOfOpsAndTheirCodeAgree) {
   for (const OpInfo& op : AllOps()) {
     const bool has_code =

@@ -65,7 +65,7 @@ void KernelEmitter::CreateFunction() {
     function_->addFnAttr(llvm::Attribute::OptimizeNone);
     function_->addFnAttr(llvm::Attribute::NoInline);
   }
-  // What code takes for granted is asked in every form of kernel.
+  // Every form of kernel asks what its code takes for granted.
   if (plan_.granted_bends != nullptr) bends_.planted = plan_.granted_bends->planted;
   ir_.SetInsertPoint(llvm::BasicBlock::Create(context_.module.getContext(), "entry", function_));
   elements_.set_target(&context_.target);

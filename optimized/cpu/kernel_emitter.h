@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// What code is emitted for and into.
+// The target of code emission and its surroundings.
 struct CodeContext {
   llvm::Module& module;
   const Target& target;

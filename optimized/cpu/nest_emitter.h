@@ -51,11 +51,11 @@ class NestEmitter {
   // One square: `rows` along the walk's dimension, `columns` along the innermost one.
   absl::Status EmitTile(const WalkPlan& walk, int64_t innermost, const ElementIndex& index,
                         LoopPart rows, LoopPart columns);
-  // The same, element by element.
+  // Emits the nest element by element.
   absl::Status EmitElements(const WalkPlan& walk, int64_t innermost, const ElementIndex& index,
                             LoopPart rows, LoopPart columns);
-  // The same, by squares of as many elements as a vector has lanes: each is read as vectors along
-  // the walk's dimension, turned in registers, and stored as vectors along the innermost one.
+  // Emits the nest by squares of as many elements as a vector has lanes: each is read as vectors
+  // along the walk's dimension, turned in registers, and stored as vectors along the innermost one.
   absl::Status EmitTurnedSquares(const WalkPlan& walk, int64_t innermost, const ElementIndex& index,
                                  LoopPart rows, LoopPart columns);
   absl::Status EmitTurnedSquare(const WalkPlan& walk, int64_t innermost,

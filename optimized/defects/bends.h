@@ -33,7 +33,7 @@ struct KernelBends {
   // It lives as long as the gates of the compilation.
   const Defect* planted = nullptr;
 
-  // What Gates::Holds and Gates::Number are for rewrites, where code is emitted for `at`.
+  // These are for emitted code, at `at`, what Gates::Holds and Gates::Number are for rewrites.
   bool Holds(std::string_view claim, const Instruction* at, bool holds) const {
     return holds || (planted != nullptr && Forgets(claim, at));
   }

@@ -24,7 +24,7 @@ struct Permission {
   const GateDefect* planted = nullptr;
 
   operator bool() const { return is_taken; }
-  // What the defect changes in generated code; nullptr: there is none.
+  // The changes that the defect makes in generated code; nullptr: there is none.
   const KernelBends* bends() const {
     return planted == nullptr ? nullptr : &planted->kernel_bends();
   }

@@ -1,4 +1,4 @@
-// What is left of a compilation that ends with the passes: the module, and the decisions.
+// The result of a compilation that ends with the passes: the module, and the decisions.
 #pragma once
 
 #include <memory>

@@ -46,7 +46,7 @@ class KernelPlanner {
   Permission Ask(std::string_view rule) {
     return gates_.Allow(DecisionKind::kKernel, rule, &root_);
   }
-  // The same of a decision about nests, whose bends hold for them.
+  // Asks for a decision about nests, whose bends hold for them.
   bool AskForNests(std::string_view rule) {
     const Permission permission = Ask(rule);
     if (permission.bends() != nullptr) nest_bends_ = permission.bends();
@@ -58,7 +58,7 @@ class KernelPlanner {
   absl::Status FindOutputs();
   absl::Status AddOutputs(const Instruction& instruction, int& leaf);
   Form ChooseForm();
-  // Whether one nest makes all outputs.
+  // True if one nest makes all outputs.
   bool ChooseOneNest();
   bool ReusesAnOperand() const;
   SplitPlan PlanSplitOf(bool one_nest);

@@ -1,6 +1,6 @@
-// What one kernel is made of, decided before any code exists: its form, its nests with what each
-// writes and how it walks, how threads share it, and the library's function that does the work.
-// A kernel computes one instruction, or one fusion, from buffers into buffers.
+// The plan of one kernel, decided before any code exists: its form, its nests with what each writes
+// and how it walks, how threads share it, and the library's function that does the work. A kernel
+// computes one instruction, or one fusion, from buffers into buffers.
 #pragma once
 
 #include <cstdint>
@@ -55,12 +55,12 @@ struct KernelPlan {
   SplitPlan split;           // of [0, extent)
   bool is_parallel = false;  // threads share it
 
-  // What planted defects change, where there are any: in what code takes for granted, and in the
+  // The changes of planted defects, where there are any: in what code takes for granted, and in the
   // form. They live as long as the gates.
   const KernelBends* granted_bends = nullptr;
   const KernelBends* form_bends = nullptr;
 
-  // What the nests compute: the root of a fusion; otherwise the instruction itself.
+  // The instruction that the nests compute: the root of a fusion; otherwise the instruction itself.
   const Instruction& top() const;
 };
 std::string_view Name(KernelPlan::Form form);  // "update-in-place"

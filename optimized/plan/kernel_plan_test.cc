@@ -43,7 +43,7 @@ const Target& TestTarget() {
   return target;
 }
 
-// What the root of the entry becomes; the module's text after the header.
+// Plans the root of the entry of a module, given as its text after the header.
 std::string Planned(const std::string& text, int64_t limit = -1, bool update_in_place = false) {
   absl::StatusOr<std::unique_ptr<Module>> module = ReadModule("HloModule m\n" + text);
   EXPECT_TRUE(module.ok()) << module.status();

@@ -16,7 +16,7 @@ struct StepPlan {
 
   Kind kind = Kind::kKernel;
   const Instruction* instruction = nullptr;
-  // Of a kernel:
+  // The plan of a kernel and its buffers:
   KernelPlan kernel;
   KernelBuffers buffers;
   bool is_cold = false;  // hardly counts in the time of a run

@@ -1,5 +1,5 @@
-// How much of a program's time its kernels take, roughly: what hardly counts is translated in the
-// least time instead of being optimized.
+// Estimates how much of a program's time its kernels take: code that hardly counts is translated in
+// the least time instead of being optimized.
 #pragma once
 
 #include "absl/container/flat_hash_set.h"

@@ -54,14 +54,14 @@ int64_t TransposedDim(const Instruction& instruction);
 // widest type. It is 1 if a complex number takes part, since they have no lanes.
 int ElementsPerVector(const Instruction& instruction, int vector_bits);
 
-// How many elements a side of the squares has that are turned in registers, where `lanes` fit into
-// a vector and `rows` and `columns` are the extents of both dimensions; 1: they are not worth it.
+// The side of the squares of elements that are turned in registers, where `lanes` fit into a vector
+// and `rows` and `columns` are the extents of both dimensions; 1: they are not worth it.
 int TurnedSquare(int lanes, int64_t rows, int64_t columns);
 
 // The first dimension with more than one element; -1 if there is none.
 int64_t OutermostDim(const Shape& shape);
 
-// Where the loop that threads cut is the innermost as well, parts begin at multiples of so many
+// If the loop that threads cut is the innermost as well, parts begin at multiples of so many
 // elements.
 inline constexpr int64_t kPartUnit = 64;
 

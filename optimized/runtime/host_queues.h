@@ -1,5 +1,5 @@
-// What a program takes from the host and sends to it, one item after another. Document: operation
-// semantics chapter 15 (Infeed, Outfeed).
+// The queues through which a program takes items from the host and sends items to it. Document:
+// operation semantics chapter 15 (Infeed, Outfeed).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace assay {
 
 struct RunContext;
 
-// Of one device.
+// The queues of one device.
 struct HostQueues {
   std::deque<Literal> infeed;
   std::vector<Literal> outfeed;

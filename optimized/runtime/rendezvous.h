@@ -38,7 +38,7 @@ class Rendezvous {
   // Waits until every reader of `device` has left as often as it has now. False: the run ends.
   bool Leave(int64_t device, int64_t meeting);
   void Finish(int64_t device);
-  // Of a device, for messages.
+  // The name of a device, for messages.
   const std::string& NameOf(int64_t device) const { return names_[device]; }
   // Ends the run. The first reason is the one that is reported.
   void Fail(absl::Status why);

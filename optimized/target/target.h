@@ -1,5 +1,6 @@
-// What code is made for, as data: lanes, levels of parallelism, memory, and what there is native
-// code for. Plans read it; a backend fills it in. Nothing here belongs to one kind of machine.
+// The machine that code is made for, as data: lanes, levels of parallelism, memory, and what there
+// is native code for. Plans read it; a backend fills it in. Nothing here belongs to one kind of
+// machine.
 #pragma once
 
 #include <array>

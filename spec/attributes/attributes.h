@@ -238,7 +238,7 @@ class Attributes {
   }
   void Remove(Attr attr);
 
-  // Of a convolution; nullptr where they are absent.
+  // The labels of a convolution; nullptr where they are absent.
   const ConvDimLabels* DimLabels() const;
 
   // Typed reads; the value that an absent attribute stands for when it is not there.

@@ -102,7 +102,7 @@ class Checker {
   std::string OptimizedText(int64_t decision_limit);
   // The answer of the last run, as Gathered gives it; an invalid shape if there was none.
   const Literal& answer() const { return answer_; }
-  // What the oracle says of the inputs of that run, where it says something.
+  // The oracle's expectation for the inputs of that run, where it has one.
   const Expectation& expectation() const { return expectation_; }
   const CheckSubject& subject() const { return subject_; }
   const CheckCase& check_case() const { return case_; }  // with the arguments of the last run

@@ -1,5 +1,5 @@
-// What XLA notes about a loop in its backend_config (known_trip_count, known_init_step) is a fact
-// that its later code goes by, and that the meaning of a module does not have.
+// Facts that XLA notes about a loop in its backend_config (known_trip_count, known_init_step).
+// XLA's later code goes by them, but they are no part of the meaning of a module.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace assay {
 // of each loop that has a trip count: "a loop is taken to run 4 times".
 std::vector<std::string> ApplyLoopNotes(Module& module, bool with_counters);
 
-// What the notes of a module say, in words, if `is_wrong` holds of the module whose loops go by
-// them; else "". It is asked at most twice: about trips, and about counters as well.
+// Says in words which of a module's notes is wrong, if `is_wrong` holds of the module whose loops
+// go by them; else "". It asks at most twice: about trips, and about counters as well.
 std::string WrongLoopNote(const Module& module, const std::function<bool(const Module&)>& is_wrong);
 
 }  // namespace assay

@@ -1,4 +1,5 @@
-// What a file is that is no module: users take one of the many that stand beside modules in a dump.
+// Tells what a file is that holds no module: users pick one of the many that stand beside modules
+// in a dump.
 #pragma once
 
 #include <string>

@@ -48,8 +48,8 @@ void Computation::Count(const Instruction& instruction, int64_t change) {
 
 namespace {
 
-// How far a walk has come with each instruction: by number, or in a hash table where numbers of a
-// few instructions lie far apart.
+// Notes how far a walk has come with each instruction: by number, or in a hash table where the
+// numbers of a few instructions lie far apart.
 class WalkMarks {
  public:
   enum Mark : uint8_t { kNew, kSeen, kDone };

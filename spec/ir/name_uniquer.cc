@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// The same in every run, so that a module's names are.
+// The hash must be the same in every run, so that a module's names are.
 uint64_t HashOf(std::string_view name) { return std::hash<std::string_view>()(name); }
 
 std::string_view WithoutSuffix(std::string_view name, char separator) {

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// Of two real numbers, or of the parts of two complex ones.
+// Describes the difference of two real numbers, or of the parts of two complex ones.
 std::string OfNumbers(double right, double answer, ElementType type) {
   if (std::isnan(right)) return std::isnan(answer) ? "" : "a NaN is lost";
   if (std::isnan(answer)) return "a NaN appears";

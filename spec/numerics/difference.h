@@ -13,8 +13,9 @@ namespace assay {
 // nothing general can be said. `right` is one of the right values; both are arrays of one shape.
 std::string DifferenceInWords(const Literal& right, const Literal& answer, int64_t element);
 
-// Where the answer is right but moved: "the answer is the right one moved by -1 (element i is that
-// of i - 1)". "" where it is not, where an element says nothing, or of more than 2^20 elements.
+// Says that the answer is the right one but moved: "the answer is the right one moved by -1
+// (element i is that of i - 1)". Returns "" if it is not, if the elements cannot tell, or beyond
+// 2^20 elements.
 std::string MoveInWords(const Literal& right, const Literal& answer);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// What is said of pairs of values.
+// Tests the words for pairs of values that differ.
 #include "spec/numerics/difference.h"
 
 #include "gtest/gtest.h"

@@ -19,7 +19,7 @@ double Centre(const ArrayExpectation& leaf, int64_t k) {
   return std::isfinite(value) ? value : 0;
 }
 
-// Of `count` sizes, scaled so that squares neither overflow nor vanish.
+// The root mean square of `count` sizes, scaled so that squares neither overflow nor vanish.
 template <typename F>
 double RootMeanSquareOf(int64_t count, F size) {
   double largest = 0, sum = 0;

@@ -1,5 +1,5 @@
-// How large the elements of an output are: what makes the bound of one useful, and what makes a
-// mistake in it visible.
+// The sizes of an output's elements: they decide whether a bound is useful and whether a mistake is
+// visible.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct NotedSize {
 };
 NotedSize NotedSizeOf(const ArrayExpectation& leaf, int64_t element);
 
-// What was added up for an element counts up to so many times the root mean square of its output,
-// where the terms were not known (ElementBound::has_known_terms).
+// The magnitude that was added up for an element counts up to this many times the root mean square
+// of its output where the terms were not known (ElementBound::has_known_terms).
 inline constexpr double kMostMagnitude = 4;
 
 // The root mean square of the elements; of an array of floats, of its components.

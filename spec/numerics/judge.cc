@@ -156,8 +156,8 @@ class FloatJudge {
            bound.radius <= useful_ * Counted(NotedSizeOf(leaf_, i));
   }
 
-  // What was added up for an element, as far as it counts. Magnitudes grow from op to op as errors
-  // do, so behind a chain of amplifications every bound would be small beside them.
+  // The magnitude that was added up for an element, as far as it counts. Magnitudes grow from op to
+  // op as errors do, so behind a chain of amplifications every bound would be small beside them.
   double Counted(const NotedSize& noted) const {
     if (noted.of_known_terms) return noted.magnitude;
     if (!most_magnitude_.has_value())

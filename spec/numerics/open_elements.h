@@ -12,10 +12,10 @@ namespace assay {
 // to convict, as rising linear indices.
 std::vector<int64_t> OpenElements(const ArrayExpectation& expected, const Literal& got);
 
-// Those of them that lie outside their bounds.
+// The open elements that lie outside their bounds.
 std::vector<int64_t> FailedElements(const ArrayExpectation& expected, const Literal& got);
 
-// Those of them that do not lie outside their bounds: nobody knows whether they are right.
+// The open elements that do not lie outside their bounds: nobody knows whether they are right.
 std::vector<int64_t> UndecidedElements(const ArrayExpectation& expected, const Literal& got);
 
 }  // namespace assay

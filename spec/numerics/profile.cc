@@ -185,7 +185,7 @@ constexpr bool IsOfGatedGpus(const Clause& clause) {
   return IsOfGpus(clause) && !IsGated(clause.id);
 }
 
-// Those of the set that are no form in place of another.
+// The clauses of the set that do not put one form in place of another.
 constexpr ClauseSet AsWrittenOf(ClauseSet clauses) {
   for (const Clause& clause : kClauses)
     if (clause.rewrites) clauses = clauses.Without(clause.id);

@@ -62,17 +62,18 @@ class Profile {
  public:
   static const Profile& Strict();
   static const Profile& Xla();
-  // What is xla's on GPUs: beside the rest it has clauses of their arithmetic.
+  // XLA's profile on GPUs: it adds clauses of their arithmetic.
   static const Profile& XlaGpu();
   static absl::StatusOr<const Profile*> Find(std::string_view name);
 
   std::string_view name() const { return name_; }
   bool Grants(ClauseId id) const { return Clauses().Has(id); }
   ClauseSet Clauses() const { return clauses_; }
-  // Whether functions have the budgets of XLA's.
+  // True if functions have XLA's budgets.
   bool IsXla() const { return xla_; }
-  // What one of XLA's permits without the forms that may be put in place of others: beside it,
-  // campaigns see what is legal by such a form alone, and yet far off. Any other is its own.
+  // For a profile of XLA, what it permits without putting one form in place of another: campaigns
+  // use it to see results that only such a form makes legal and that are yet far off. Any other
+  // profile returns itself.
   const Profile& AsWritten() const;
   bool IsAsWritten() const { return xla_ && this == &AsWritten(); }
 

@@ -1,5 +1,5 @@
-// How much room bounds leave for a mistake. A bound that is useful convicts what is plainly wrong;
-// one that is sharp convicts every change of a result that shows.
+// Measures how much room bounds leave for a mistake. A bound that is useful convicts what is
+// plainly wrong; one that is sharp convicts every change of a result that shows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What room bounds leave for a mistake that shows.
+// Tests how much room bounds leave for a mistake that shows.
 #include "spec/numerics/sharpness.h"
 
 #include <gtest/gtest.h>

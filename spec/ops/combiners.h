@@ -1,5 +1,5 @@
-// What is known of the ops that fold values into one: add, multiply, maximum, minimum, and, or and
-// xor. Document: operation semantics chapter 10, "Reduce" (the initial value is the identity of the
+// Facts about the ops that fold values into one: add, multiply, maximum, minimum, and, or and xor.
+// Document: operation semantics chapter 10, "Reduce" (the initial value is the identity of the
 // combiner).
 #pragma once
 

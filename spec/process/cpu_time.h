@@ -9,14 +9,14 @@ namespace assay {
 // ended and been waited for. The time of a descendant that its parent left behind is not counted.
 double CpuSecondsOfTree(pid_t root);
 
-// The same of one process alone, with all its threads; 0 if there is no such process.
+// The CPU time of one process alone, with all its threads; 0 if there is no such process.
 double CpuSecondsOf(pid_t pid);
 
 // Seconds that the main thread of a process could have computed and did not, because others had
 // the cores; 0 where the kernel does not count them.
 double WaitedForCpu(pid_t pid);
 
-// The same of all its threads that are there, together.
+// The time that the process's live threads have waited for a CPU, together.
 double ThreadsWaitedForCpu(pid_t pid);
 
 // Measures the time that a process has had: on a machine where others have the cores it passes more

@@ -110,8 +110,8 @@ class Template {
 [[noreturn]] void RunTemplate(int control, const ForkServer::Warm& warm,
                               const ForkServer::Serve& serve) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // What a terminal, or timeout(1), sends to all processes of a group is for the campaign, which
-  // ends its workers itself.
+  // Ignores what a terminal, or timeout(1), sends to all processes of a group: the campaign ends
+  // its workers itself.
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
   Template server(control, serve);

@@ -103,7 +103,7 @@ TEST(CpuTimeTest, CountsWhatAProcessWaitsForACore) {
   EXPECT_EQ(ThreadsWaitedForCpu(spinners[0]), 0) << "it is gone";
 }
 
-// As timeout(1) sends it to all processes of a group.
+// The signal goes to the whole group, as timeout(1) sends it.
 TEST(ForkServerTest, ItsTemplateOutlivesASignalToTheGroup) {
   const pid_t pid = fork();
   if (pid == 0) {

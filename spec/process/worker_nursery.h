@@ -50,7 +50,7 @@ class WorkerNursery {
   // Reads the report of a worker, once there is something to read. A nursery that died took its
   // workers along.
   static End ReadEnd(int report);
-  // Whether this process has started it, and not one that it was forked from.
+  // True if this process has started it, and not one that it was forked from.
   bool IsOfThisProcess() const;
 
  private:

@@ -109,7 +109,7 @@ bool IsFatal(std::string_view line) {
   _exit(ignored > 0 ? 127 : 126);
 }
 
-// What CpuSecondsOfWorkersElsewhere tells. A forked copy begins with nothing.
+// The total that CpuSecondsOfWorkersElsewhere returns. A forked copy begins with nothing.
 struct Elsewhere {
   pid_t of = -1;
   double ended = 0;

@@ -94,7 +94,7 @@ class WorkerProcess {
     // it may take some times as long, until it has used a good part of them since `cpu_before`;
     // what its threads waited for a core since `waited_before` tells one that was kept from it.
     double seconds = 0, cpu_before = 0, waited_before = 0;
-    // Of a worker that starts, which may take its `seconds` however busy the machine is.
+    // The time of a worker that is starting: it may take its `seconds` however busy the machine is.
     std::optional<TimeOfProcess> starting = std::nullopt;
     // Most requests are answered before it pays to look: the two times before are not known until
     // the worker was looked at once, and Now() comes to the time of the next look; 0: not set.
@@ -118,7 +118,7 @@ class WorkerProcess {
   absl::Status Died(ErrorClass if_it_dies);
   // "died of SIGSEGV", "exited with status 3", of a worker that has closed the channel.
   std::string HowItEnded();
-  // What stands where a message should, in words.
+  // Describes what stands where a message should.
   std::string Garbage() const;
   // The end of what the worker has written since the request was sent: what it complained of before
   // is not what it dies of.

@@ -133,8 +133,8 @@ class Writer {
     return proto::AttributesToProto(instruction, out);
   }
 
-  // As an assignment of devices, which is the one place of the format for the counts: the one that
-  // was read where it has them, else device 0, 1, ... in the order of replicas and partitions.
+  // Writes an assignment of devices, which is the one place of the format for the counts: the one
+  // that was read where it has them, else device 0, 1, ... in the order of replicas and partitions.
   absl::Status WriteDeviceCounts(proto::HloModuleProto* out) const {
     const int64_t replicas = module_.config().replica_count;
     const int64_t partitions = module_.config().num_partitions;

@@ -316,7 +316,7 @@ TEST(Proto, CountsOfDevicesAreKept) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ((*read)->config().replica_count, 2);
   EXPECT_EQ((*read)->config().num_partitions, 3);
-  // What was read is written again only where it is still true.
+  // An assignment that was read is written again only where it is still true.
   (*read)->config().num_partitions = 1;
   proto = ModuleToProto(**read);
   ASSERT_TRUE(proto.ok()) << proto.status();

@@ -1,4 +1,4 @@
-// What a terminal is shown of text from outside.
+// Tests what a terminal is shown of text from outside.
 #include "spec/base/escape.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ class Literal {
   // A zero-filled literal, or an error (resource exhausted) instead of an allocation above
   // `byte_limit`.
   static absl::StatusOr<Literal> Create(Shape shape, int64_t byte_limit = kDefaultLiteralLimit);
-  // As Create, for a caller who writes every byte: the bytes of arrays are whatever lay there.
+  // Like Create, but leaves the bytes of arrays undefined, for a caller who writes all of them.
   static absl::StatusOr<Literal> CreateUndefined(Shape shape,
                                                  int64_t byte_limit = kDefaultLiteralLimit);
   static Literal Tuple(std::vector<Literal> elements);

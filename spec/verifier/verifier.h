@@ -32,7 +32,7 @@ absl::Status Verify(const Module& module, const VerifyOptions& options = {});
 // The violated constraints as data, for callers that know where in a text the instructions stand.
 std::vector<VerifyError> FindErrors(const Module& module, const VerifyOptions& options = {});
 
-// What is valid and yet no program says on purpose: infeeds that nothing orders, whose data a
+// Finds what is valid and yet no program says on purpose: infeeds that nothing orders, whose data a
 // compiler may give to either. Empty for a module with errors.
 std::vector<VerifyError> FindWarnings(const Module& module, const VerifyOptions& options = {});
 

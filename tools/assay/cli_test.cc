@@ -194,7 +194,7 @@ TEST(Cli, AnInterruptEndsACampaignAndABench) {
   }
 }
 
-// What is interrupted has no score, and is run when the rest is.
+// A defect that was interrupted has no score, and is run when the rest is.
 TEST(Cli, AnInterruptEndsTheRunOfAllDefects) {
   const std::string folder = testing::TempDir() + "/assay_cli_defects";
   std::filesystem::remove_all(folder);
@@ -733,7 +733,7 @@ TEST(Cli, ThePageOfDefectsIsMadeFromItsResults) {
   EXPECT_EQ(text(page), text(Source("docs/mutation.md")));
 }
 
-// What fails on the second inputs of a program alone passes on the first ones.
+// A program that fails on its second inputs alone passes on the first ones.
 TEST(Cli, ReplayTakesTheInputsThatFailed) {
   const std::string folder = testing::TempDir() + "/assay_cli_test/sets";
   std::filesystem::remove_all(folder);

@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<Literal>> InputsOfAll(CaseArrays arrays) {
   return std::move(arrays.arguments);
 }
 
-// Of several recorded runs of a module the first whose result is wrong; "": there is none.
+// The first of several recorded runs of a module whose result is wrong; "": there is none.
 std::string WrongRun(const FailureOptions& options) {
   if (!options.inputs.inputs.empty() || options.inputs.random_given) return "";
   const absl::StatusOr<std::vector<CaseFile>> cases = FindCases(options.path);

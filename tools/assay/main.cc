@@ -61,7 +61,7 @@ const std::vector<Verb> kVerbs = {
 
 const std::vector<Verb>& Verbs() { return kVerbs; }
 
-// What could not be told was not done, whatever the verb says.
+// A run whose output could not be written has failed, whatever the verb says.
 int Main(int argc, char** argv) {
   OpenStandardStreams();
   // A file that may not grow further is an error of the write, which has a place and a remedy.

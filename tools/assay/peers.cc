@@ -44,7 +44,7 @@ std::string Quoted(const std::string& word) {
 // True if the command ends with 0; what it prints goes to standard error.
 bool Runs(const std::string& command) { return std::system(command.c_str()) == 0; }
 
-// Of the user's environments, where one interpreter is written down instead of made.
+// In an environment of the user's own, the file with the path of its interpreter.
 constexpr char kPythonFile[] = "python";
 
 std::optional<std::string> PythonIn(const fs::path& folder) {
@@ -126,7 +126,7 @@ absl::Status AddPeer(const std::string& name, const std::string& python) {
       !python.empty() || (Runs(StrCat("python3 -m venv ", Quoted(folder.string()), " >&2")) &&
                           Runs(StrCat(Quoted(used), " -m pip install --quiet jax==", version,
                                       " jaxlib==", version, PinsOf(version), " >&2")));
-  // What was built for other releases of numpy fails when jax is imported, or first used.
+  // Packages that were built for other releases of numpy fail when jax is imported or first used.
   const std::string test = StrCat("import jax, jaxlib; jax.numpy.zeros(1); ",
                                   "assert jaxlib.__version__ == \"", version, "\"");
   if (is_made && Runs(StrCat(Quoted(used), " -c ", Quoted(test), " >&2"))) {

@@ -76,7 +76,7 @@ void PrintBytes(std::string_view bytes);    // as they are: a file that standard
 void PrintError(std::string_view message);  // "error: ..." to standard error, printable
 void FlushOutput();
 
-// Whether all that was printed has been written: a full disk is no success. Errors say why.
+// An error if not all that was printed has been written: a full disk is no success. It says why.
 absl::Status OutputStatus();
 // Opens what the caller of the program closed of the standard streams, so that no file that is
 // opened later takes their place: reading finds nothing, writing to standard output fails.

@@ -84,7 +84,7 @@ bool IsUsed(const Instruction& instruction) {
 // (Where it is captured as well, XLA:CPU makes it in another layout, and other bits.) Of linear
 // algebra more can be asked where it is captured: properties of the whole array.
 bool OnlyLeaves(const Instruction& instruction) {
-  // Of what is captured a sample can be judged; the oracle computes a result as a whole.
+  // A captured array can be judged by a sample, while the oracle computes a result as a whole.
   if (ProductsOf(instruction) > kManyProducts) return false;
   if (instruction.opcode() == Opcode::kTriangularSolve ||
       instruction.opcode() == Opcode::kCustomCall || instruction.opcode() == Opcode::kCholesky)
@@ -255,8 +255,8 @@ class Stretching {
     return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional;
   }
 
-  // What the loop or branch gives as its result, or as element `index` of it: the values inside
-  // that lead to it, and those that entered.
+  // Leaves a loop or branch by its result, or by element `index` of it: the values inside that lead
+  // to it, and those that entered.
   void LeaveWith(const Instruction* caller, int64_t index) {
     inside_.insert(caller);
     if (caller->opcode() == Opcode::kWhile) {

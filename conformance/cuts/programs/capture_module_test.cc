@@ -158,8 +158,7 @@ TEST_F(CaptureModuleTest, LoopsStackTheirTrips) {
   EXPECT_TRUE(saw_branch);
 }
 
-// What a loop inside gives comes of its body and of the branches there, unless its state was
-// captured.
+// A loop inside gives what its body and the branches there make, unless its state was captured.
 TEST_F(CaptureModuleTest, StretchesGoThroughLoopsAndBranches) {
   std::vector<const Instruction*> loops;
   for (const Computation* unit : CapturableUnits(*flat_.module))

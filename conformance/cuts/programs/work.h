@@ -9,7 +9,7 @@ namespace assay {
 // Products that the dots and convolutions of the module form, each of them counted once, however
 // often a loop runs it. A floating-point number, for it may be huge.
 double ProductsOf(const Module& module);
-// The same of one instruction; 0 of any but dots and convolutions.
+// The products of one instruction; 0 of any but dots and convolutions.
 double ProductsOf(const Instruction& instruction);
 
 // The limits for a program that announces so much work: those that were given are for a small one.

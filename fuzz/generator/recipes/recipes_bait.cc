@@ -574,8 +574,8 @@ Instruction* BuildTripCount(Program& program, Opcode) {
   if (!all_constant && choices.Percent(50)) state.push_back(number(range.bound));
   Instruction* loop = CountingLoop(program, range, state);
   if (choices.Percent(30)) {
-    // The same loop from another start, perhaps one that only a run tells: what holds for the body
-    // of one need not hold for the other.
+    // Runs the loop again from another start, perhaps one that only a run tells: what holds for the
+    // body of one need not hold for the other.
     program.GetTupleElement(loop, 0);
     program.GetTupleElement(loop, 1);
     const int64_t by = choices.Pick<int64_t>({1, -1, range.step, 2, 50});

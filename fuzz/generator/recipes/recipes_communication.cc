@@ -104,7 +104,7 @@ int64_t Channel(Program& program) {
 Meeting DrawMeeting(Program& program, Opcode opcode) {
   Meeting meeting;
   Choices& choices = program.choices();
-  // Where there is one replica, nobody meets without a channel.
+  // With one replica, nobody meets without a channel.
   const int percent = program.devices() == 1 ? 40 : program.replicas() == 1 ? 90 : 50;
   if (choices.Percent(percent)) {
     meeting.attributes.Set(Attr::kChannelId, Channel(program));
@@ -334,7 +334,7 @@ Instruction* BuildAsyncCopy(Program& program, Opcode opcode) {
 
 // An item that goes out, then an infeed of nothing: the queues of a run are empty.
 Instruction* BuildQueues(Program& program, Opcode opcode) {
-  // What another computation sends out has no order either, and it may be called twice.
+  // An item that another computation sends out has no order either, and it may be called twice.
   if (opcode == Opcode::kOutfeed && !program.scope().entry) return nullptr;
   Instruction* x = Operand(program);
   if (x == nullptr) return nullptr;
@@ -348,7 +348,7 @@ Instruction* BuildQueues(Program& program, Opcode opcode) {
     token = program.GetTupleElement(fed, 1);
     return program.Emit(Opcode::kAddDependency, ShapeWithoutLayout(x), {x, token});
   }
-  // What goes out has an order: behind the last one of this computation, and in no other one.
+  // Items go out in an order: behind the last one of this computation, and in no other one.
   for (const Computation* computation : program.module().computations()) {
     for (Instruction* other : *computation) {
       if (other->opcode() != Opcode::kOutfeed) continue;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMostProducts = 60000;
 constexpr int64_t kMostOfFramework = 8192;  // elements of an array
-// Of those that compilers pack: around the work from which that pays.
+// Sizes of products that compilers pack: around the work from which that pays.
 constexpr int64_t kLeastPacked = 1 << 14, kMostPacked = 1 << 18;
 
 // Given as it is: larger than other arrays of the program.
@@ -248,7 +248,7 @@ Instruction* BuildRaggedDot(Program& program, Opcode opcode) {
   if (!program.Fits(Product(lhs)) || !program.Fits(Product(rhs)) || !program.Fits(Product(result)))
     return nullptr;
   const int64_t at = batched ? 1 : 0;
-  // What is summed over stands behind what is not, or before it.
+  // The dimension that is summed over stands behind the other one, or before it.
   const bool lhs_turned = choices.Percent(35), rhs_turned = choices.Percent(35);
   const int64_t lhs_sum = lhs_turned ? at : at + 1, lhs_free = lhs_turned ? at + 1 : at;
   const int64_t rhs_first = mode == 0 ? at + 1 : at;
@@ -366,8 +366,8 @@ ConvolutionPlaces AnyPlaces(Choices& choices, int64_t rank) {
   return {std::move(in), std::move(kernel), std::move(out)};
 }
 
-// As frameworks have them: batch, space, features and space, input, output; or batch, features,
-// space and output, input, space.
+// The orders of dimensions that frameworks use: batch, space, features and space, input, output; or
+// batch, features, space and output, input, space.
 ConvolutionPlaces FrameworkPlaces(Choices& choices, int64_t rank) {
   const bool features_last = choices.Percent(60);
   const auto from = [rank](int64_t begin) {
@@ -415,7 +415,7 @@ Instruction* ConvolutionOf(Program& program, Instruction* operand, ConvolutionSt
   sizes[out.first] = batch / batch_groups;
   sizes[out.second] = outputs;
   std::vector<WindowDim> window;
-  // As the gradient of another one has it: every dimension is turned.
+  // The gradient of another convolution turns every dimension.
   const bool is_turned = choices.Percent(is_large ? 25 : 10);
   for (size_t d = 0; d < in.spatial.size(); ++d) {
     const int64_t size = input.dimension(in.spatial[d]);

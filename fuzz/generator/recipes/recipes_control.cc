@@ -95,10 +95,10 @@ struct LoopPlan {
   int64_t start, bound, step;
   Direction direction;
   std::optional<int64_t> trips;  // nullopt: more than kMostTrips
-  // How the counter goes on. Most add the step; the others are what an analysis must not take for
-  // that.
+  // The way in which the counter goes on. Most add the step; the others are what an analysis must
+  // not take for that.
   enum class Form : uint8_t { kAdd, kTakenFrom, kMultiply, kXor } form = Form::kAdd;
-  // What each trip adds to the bound and the step: not 0 where they only look like constants.
+  // Added to the bound and the step in each trip: not 0 where they only look like constants.
   int64_t bound_drift = 0, step_drift = 0;
 };
 
@@ -313,7 +313,7 @@ Instruction* BuildCountedLoop(Program& program, Opcode) {
   if (choices.Percent(8)) {
     loop = program.Emit(Opcode::kWhile, init->shape(), {loop}, {}, {condition, body});
   }
-  // How often it ran, and where it ended.
+  // Shows how often it ran, and where it ended.
   program.AlwaysShow(program.GetTupleElement(loop, state.fuel));
   program.AlwaysShow(program.GetTupleElement(loop, state.counter));
   Instruction* last = nullptr;

@@ -191,7 +191,7 @@ bool JoinAt(Program& program, Edged& at) {
   return true;
 }
 
-// What is cut off at one end comes back at the other.
+// The part that is cut off at one end comes back at the other.
 bool RollAt(Program& program, Edged& at) {
   const int64_t cut = Corner(program.choices(), at);
   std::vector<SliceRange> first;
@@ -338,7 +338,7 @@ bool WindowAt(Program& program, Edged& at) {
   return true;
 }
 
-// What lies on one side of a place is another array's.
+// All that lies on one side of a place is another array's.
 bool MaskAt(Program& program, Edged& at) {
   Choices& choices = program.choices();
   const ElementType type = at.size() < 127 ? program.DrawIndexType() : ElementType::kS32;
@@ -477,7 +477,7 @@ Instruction* ChangedOnTheWay(Program& program, Instruction* part) {
   }
 }
 
-// The same place, one beside it, another, or the first.
+// Draws the same place, one beside it, another, or the first.
 std::vector<Instruction*> PlaceToWrite(Program& program, const std::vector<Instruction*>& read_at,
                                        absl::Span<const int64_t> dimensions,
                                        const DimVector& sizes) {

@@ -200,7 +200,7 @@ Instruction* SolveTriangle(Program& program, ElementType type, int64_t order, bo
       if (factor == 0) continue;
       for (int64_t side = 0; side < sides; ++side) b[place(i, side)] += factor * x[place(k, side)];
     }
-  // What is not referred to shows where it is read.
+  // Elements that are not referred to would show if they were read.
   for (int64_t i = 0; i < order; ++i) {
     for (int64_t j = i + 1; j < order; ++j) dense[place_of(i, j)] = 7;
     if (is_unit) dense[place_of(i, i)] = 3;

@@ -221,7 +221,7 @@ Instruction* ClampTwice(Program& program) {
   return program.Emit(Opcode::kClamp, shape, {other_low, inner, other_high});
 }
 
-// Where functions and orders have their special cases.
+// Arguments at which functions and orders have their special cases.
 Instruction* RowOfEnds(Program& program, const Shape& shape, int constant_percent) {
   constexpr double kEnds[] = {NAN, 0, -0.0, 1, -1, HUGE_VAL, -HUGE_VAL, 2, 0.5, 3};
   Literal literal(shape);

@@ -281,8 +281,8 @@ Computation* SharedBody(Program& program, const Shape& state, int64_t step) {
   });
 }
 
-// Where one of the loops begins: constants, arrays of the program, or the results of the one
-// before.
+// The initial state of one of the loops: constants, arrays of the program, or the results of the
+// one before.
 std::vector<Instruction*> SharedInit(Program& program, const Shape& shape, ElementType counter_type,
                                      const std::vector<Instruction*>& arrays) {
   Choices& choices = program.choices();
@@ -363,7 +363,7 @@ bool GoesOn(const WrappingCounter& loop, int64_t counter) {
   }
 }
 
-// How often the body runs; nothing where the counter never wraps or runs on for long.
+// The number of trips of the body; nothing where the counter never wraps or runs on for long.
 std::optional<int64_t> TripsOf(const WrappingCounter& loop) {
   constexpr int64_t kMostTrips = 9;
   int64_t counter = loop.start;
@@ -459,7 +459,7 @@ Instruction* InLayout(Program& program, Instruction* operand, const DimVector& m
   return program.Emit(Opcode::kCopy, std::move(shape), {operand});
 }
 
-// What follows a layout: an op along the dimension that is fastest or slowest in it.
+// Follows a layout by an op along the dimension that is fastest or slowest in it.
 Instruction* OnChannel(Program& program, Instruction* operand, int64_t channel) {
   Choices& choices = program.choices();
   const ElementType type = operand->shape().element_type();

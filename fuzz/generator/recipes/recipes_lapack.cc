@@ -49,7 +49,7 @@ class Config {
   std::string text_;
 };
 
-// What one call takes and gives: shapes are batches in front of the routine's own sizes.
+// The operands and results of one call: shapes are batches in front of the routine's own sizes.
 class Call {
  public:
   // Few of large ones. `order` is about the largest size of a matrix.
@@ -160,7 +160,7 @@ Instruction* BuildPotrf(Program& program, Opcode) {
   const int64_t n = DrawOrder(choices, 129);
   Call call(program, n);
   Instruction* a = call.Numbers({n, n});
-  // Of a matrix whose diagonal outweighs all else there is a factor, whichever triangle is read.
+  // A matrix whose diagonal outweighs all else has a factor, whichever triangle is read.
   if (!choices.Percent(10)) a = WithDiagonal(program, a, 8 * n + 8);
   if (call.is_complex()) {
     // The diagonal of a Hermitian matrix is real: where it is not, no routine looks.

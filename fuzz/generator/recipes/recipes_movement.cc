@@ -541,7 +541,7 @@ Instruction* BuildBitcastConvert(Program& program, Opcode) {
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF | kC);
   const bool is_complex = IsComplex(x->shape().element_type());
-  // Where a compiler dies of it, it takes those along that are compiled with it.
+  // A compiler that dies of it takes those along that are compiled with it.
   if (is_complex && program.options().portable && !choices.Percent(15)) return nullptr;
   const int bits = BitWidth(x->shape().element_type());
   const int fewest_bits = program.options().Takes(ElementType::kU1) ? 1 : 2;

@@ -380,7 +380,7 @@ Instruction* BuildTwinState(Program& program, Opcode) {
   if (!program.scope().control) return nullptr;
   Choices& choices = program.choices();
   Instruction* x = program.Operand(kI | kF);
-  // What the program made itself it may write over.
+  // An array that the program made itself may be written over.
   if (choices.Percent(60)) x = program.Unary(Opcode::kNegate, x);
   Instruction* zero = program.ScalarConstant(ElementType::kS32, 0);
   std::vector<Instruction*> state = {zero, x, x};

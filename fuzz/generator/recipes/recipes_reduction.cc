@@ -45,7 +45,7 @@ Instruction* ThroughWider(Program& program, Opcode opcode, Instruction* a, Instr
   return program.Convert(program.Binary(opcode, wide_a, wide_b), type);
 }
 
-// The same by way of a narrower type: every step rounds. Of extremes alone that has one answer in
+// Combines by way of a narrower type: every step rounds. For extremes alone that has one answer in
 // any order.
 Instruction* ThroughNarrower(Program& program, Opcode opcode, Instruction* a, Instruction* b) {
   const ElementType type = a->shape().element_type();
@@ -320,7 +320,7 @@ Instruction* BuildRunningWindow(Program& program, Opcode opcode) {
   std::vector<WindowDim> window(static_cast<size_t>(shape.rank()));
   window[along].size = size;
   (choices.Percent(50) ? window[along].low : window[along].high) = size - 1;
-  // What is no plain op is applied anew for each pair of elements.
+  // A combiner that is no plain op is applied anew for each pair of elements.
   constexpr int64_t kMostPairs = 100000;
   const bool may_be_any = shape.ElementCount() * size <= kMostPairs;
   Reducer reducer =

@@ -11,7 +11,7 @@ namespace assay {
 
 // The op of a recognised combiner: a root of two parameters, maybe wrapped in float converts.
 std::optional<Opcode> RecognisedCombiner(const Computation& computation);
-// The same of what a reduce or a reduce-window of one array applies; nullopt: several arrays, or
+// The opcode that a reduce or a reduce-window of one array applies; nullopt: several arrays, or
 // another computation.
 std::optional<Opcode> CombinerOf(const Instruction& reduction);
 

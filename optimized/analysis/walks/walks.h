@@ -56,7 +56,7 @@ class Walks {
   Seen TupleBehind(Seen tuple) const;
 
  private:
-  // The same through parameters, up to a tuple that is in memory or is built in the kernel.
+  // Looks through parameters, up to a tuple that is in memory or is built in the kernel.
   Seen TupleOrSource(Seen tuple) const;
   bool FindLinear(Seen seen);
   bool FindLanes(Seen seen, int lane_dim);

@@ -74,7 +74,8 @@ Value* IntegerOfKind(ValueBuilder& builder, ElementType type, Value* x, const st
   return IsSigned(type) ? ir.CreateICmpSGE(x, least) : ir.CreateICmpUGE(x, least);
 }
 
-// What an element becomes; nullptr if it has no such value.
+// Returns the value that the defect puts in place of an element; nullptr if the type has no such
+// value.
 Value* Becomes(ValueBuilder& builder, const Defect& defect, ElementType type,
                llvm::ArrayRef<Value*> operands, Value* value) {
   llvm::IRBuilder<>& ir = builder.ir();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What the formulas of f32 need beside it: integers of 32 bits and doubles.
+// The formulas of f32 also need integers of 32 bits and doubles.
 class Floats : public Lanes {
  public:
   Floats(ValueBuilder& b, Value* like) : Lanes(b, like) {

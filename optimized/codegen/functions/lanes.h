@@ -42,8 +42,8 @@ class Lanes {
   // of its own, only if a lane needs it.
   llvm::Value* FromLibrary(const std::string& function, llvm::Value* far, llvm::Value* x,
                            llvm::Value* result);
-  // What the function of the runtime for lanes gives: "assay_lanes_" and its name. It finds the
-  // first argument in memory, leaves the results there, and reads the second, if there is one.
+  // Calls the runtime's function for lanes, "assay_lanes_" and its name. It finds the first
+  // argument in memory, leaves the results there, and reads the second, if there is one.
   llvm::Value* CallLanes(const std::string& function, llvm::ArrayRef<llvm::Value*> arguments);
 
  private:

@@ -51,7 +51,7 @@ constexpr Target kTargets[] = {
     {"gees", LapackRoutine::kSchur, "nn", "nn nn n n :i :i", "mode", "nn nn n :i :i"},
 };
 
-// What the names without "_ffi" take and give (jaxlib until 0.4.3x): scalars in front of the
+// The arguments and results of names without "_ffi" (jaxlib until 0.4.3x): scalars in front of the
 // operands, and the results of the typed call in another order, among others.
 struct UntypedTarget {
   std::string_view name;

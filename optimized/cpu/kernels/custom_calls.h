@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// How compiled code runs a call of a routine.
+// Tells how compiled code runs a call of a routine.
 struct LapackCall {
   LapackPlan plan;
   int64_t first_operand = 0;      // scalars in front say what the plan holds

@@ -319,7 +319,7 @@ std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, const
   return plan;
 }
 
-// What a planted defect changes in the plan.
+// Applies what a planted defect changes in the plan.
 void Bend(const KernelBends& bends, const Instruction& dot, ContractionPlan& plan) {
   if (bends.loop_bound_offset.has_value() && plan.sum_count > 0) {
     int64_t& terms = plan.sum[plan.sum_count - 1].size;

@@ -46,8 +46,8 @@ absl::Status CombineInto(ArrayKernelContext& context, const Computation& combine
   return absl::OkStatus();
 }
 
-// How many dimensions of the updates stand before those of windows: all where they are mixed. If
-// the index vectors are the outer dimensions, updates come in the order of their windows.
+// The number of the updates' dimensions that stand before those of windows: all where they are
+// mixed. If the index vectors are the outer dimensions, updates come in the order of their windows.
 size_t OuterDims(const std::vector<int64_t>& inside) {
   const auto first = absl::c_find_if(inside, [](int64_t d) { return d >= 0; });
   return std::all_of(first, inside.end(), [](int64_t d) { return d >= 0; }) ? first - inside.begin()

@@ -12,9 +12,10 @@
 namespace assay {
 namespace {
 
-// What we never emit: exceptions, garbage collection, statepoints, tiles of AMX, atomics, jumps to
-// computed places, thread-local data, calls through tables, debug values; and what others ask of
-// programs that strangers attack or profile. A pass that a later LLVM calls otherwise is run.
+// These passes serve what we never emit: exceptions, garbage collection, statepoints, tiles of AMX,
+// atomics, jumps to computed places, thread-local data, calls through tables, debug values; and
+// what others ask of programs that strangers attack or profile. A pass that a later LLVM calls
+// otherwise is run.
 constexpr auto kIdlePasses = std::to_array<std::string_view>({
     "Analyze Machine Code For Garbage Collection",
     "Argument Stack Rebase",

@@ -67,7 +67,7 @@ class Jit {
   Jit() = default;
   absl::Status Initialize(Isa isa, Tier tier);
   absl::Status CreateLinker(const llvm::Triple& triple);
-  // Of a thread, made when it is first needed.
+  // The emitter of a thread, made when it is first needed.
   absl::StatusOr<ObjectEmitter*> EmitterOf(size_t thread, Tier tier);
   const ObjectEmitter& emitter() const { return *emitters_[0][static_cast<size_t>(tier_)]; }
   absl::StatusOr<std::vector<Object>> EmitObjects(llvm::Module& module, int threads);

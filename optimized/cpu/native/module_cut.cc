@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kWorthAThread = 150;
 constexpr int64_t kWorthAnObject = 400;
 constexpr int64_t kMostThreads = 16;
-// Of a part, so that its work stays in the caches. Each part has its own copy of the helpers.
+// The size of a part, so that its work stays in the caches. Each part has its own copy of the
+// helpers.
 constexpr int64_t kMostInstructions = 20000;
 // Optimizing an instruction takes about so many times as long as translating it does.
 constexpr int64_t kHotWeight = 5;
@@ -136,7 +137,7 @@ ModuleCut PlanCut(const llvm::Module& module, int threads) {
   const int64_t cold_parts = PartsOf(cold_instructions);
   if (hot.empty() ? cold_parts <= 1 : hot_parts == 1 && cold.empty()) return cut;
   if (!hot.empty()) {
-    // Where each part has a thread, that of the last one makes what is cold as well.
+    // If each part has a thread, that of the last one makes the cold code as well.
     const int64_t head_start = hot_parts <= most ? cold_instructions / kHotWeight : 0;
     cut.parts = Deal(std::move(hot), hot_parts, /*is_cold=*/false, head_start);
   }

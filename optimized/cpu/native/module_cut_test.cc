@@ -1,4 +1,4 @@
-// How a module of LLVM IR is cut into parts, and what of it a part holds.
+// Tests how a module of LLVM IR is cut into parts, and what a part holds of it.
 #include "optimized/cpu/native/module_cut.h"
 
 #include <set>

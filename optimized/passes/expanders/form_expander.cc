@@ -99,7 +99,7 @@ struct Form {
   Instruction* (*expand)(Instruction*);
 };
 
-// How the instruction is expanded; an empty rule: it has the usual form.
+// Chooses how the instruction is expanded; an empty rule: it has the usual form.
 Form FormOf(const Instruction& inst) {
   if (inst.opcode() == Opcode::kFft && IsResized(inst)) return {"expand-fft-length", ExpandFft};
   if (inst.opcode() == Opcode::kRngBitGenerator && inst.shape().IsArray())

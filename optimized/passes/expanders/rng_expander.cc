@@ -68,7 +68,7 @@ class Expansion {
     return AddElement(into_, drawn, 1);
   }
 
-  // As many bits as the significand of the wide type holds, as an integer in that type.
+  // Takes as many bits as the significand of the wide type holds, as an integer in that type.
   Instruction* Fraction() {
     const bool is_double = wide_ == ElementType::kF64;
     const Shape bits = Like(is_double ? ElementType::kU64 : ElementType::kU32);

@@ -114,7 +114,7 @@ bool IsPlainReduce(const Instruction& inst) {
 
 bool CanBeRoot(const Instruction& inst, const Purity& purity) {
   if (inst.opcode() == Opcode::kConstant || inst.opcode() == Opcode::kIota) return false;
-  // Of several arrays as well: their results are made together.
+  // A reduce of several arrays may join as well: their results are made together.
   if (inst.opcode() == Opcode::kReduce) return IsPlainReduce(inst) && purity.IsPure(inst);
   return IsFusible(inst, purity);
 }
@@ -217,7 +217,7 @@ class Planner {
     return group;
   }
 
-  // What a broadcast scalar is computed from would be computed for each element.
+  // The formula of a broadcast scalar would be computed for each element.
   static Member Formula(const Instruction& inst) {
     Member formula;
     if (inst.operand_count() > 0) {

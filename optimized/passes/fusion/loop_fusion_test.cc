@@ -50,7 +50,7 @@ TEST(LoopFusion, BroadcastConstantsAreNeverWrittenOut) {
   }
 }
 
-// What a reduction of several arrays counts with is not an array in memory.
+// The iota with which a reduction of several arrays counts is not an array in memory.
 TEST(LoopFusion, ArgmaxTakesInItsIota) {
   const std::unique_ptr<Module> module = Fused(R"(HloModule m
 argmax {

@@ -67,8 +67,8 @@ bool IsReadInPlace(const Instruction& op, int64_t k) {
          (Info(op.opcode()).Is(kElementwise) && SameDimensions(op.shape(), op.operand(k)->shape()));
 }
 
-// How often elements of an op are computed, by the way in which the index is found: what is read
-// twice at one index is computed once.
+// The number of times that elements of an op are computed, by the way in which the index is found:
+// an element that is read twice at one index is computed once.
 using Evaluations = std::map<int, double>;
 
 double Sum(const Evaluations& evaluations) {

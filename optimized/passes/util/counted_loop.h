@@ -10,8 +10,8 @@
 
 namespace assay {
 
-// What one trip makes of `values`, in the loop's body: as many, of the same shapes. `trip` is the
-// number of the trip from 0 on, an s64.
+// Builds the result of one trip from `values`, in the loop's body: as many, of the same shapes.
+// `trip` is the number of the trip from 0 on, an s64.
 using TripBuilder = std::function<std::vector<Instruction*>(Computation* body, Instruction* trip,
                                                             absl::Span<Instruction* const> values)>;
 

@@ -62,7 +62,7 @@ class Formulas {
     const Number one = f_.Of(1);
     const Number u = f_.Add(x, one);
     const Split parts = SplitSignificand(u);
-    // Where 1 + x is near one x itself is wanted; elsewhere what 1 + x has lost is added back.
+    // Near one x itself is wanted; elsewhere what 1 + x has lost is added back.
     const Truth near_one = f_.Equal(parts.e, f_.Of(0));
     const Number lost =
         f_.Select(f_.Less(one, x), f_.Sub(one, f_.Sub(u, x)), f_.Sub(x, f_.Sub(u, one)));

@@ -12,7 +12,7 @@ namespace assay {
 // arguments void(double* x, const double* y, int64_t count), the results in place of x.
 absl::Span<const RuntimeSymbol> RealFunctions();
 
-// Those made for machines with a fused multiply-add, and those for any machine.
+// The functions made for machines with a fused multiply-add, and those for any machine.
 absl::Span<const RuntimeSymbol> RealFunctionsWithFma();
 absl::Span<const RuntimeSymbol> RealFunctionsBaseline();
 

@@ -13,8 +13,8 @@
 namespace assay {
 namespace {
 
-// Of arguments too large for the formulas. In 80 bits: the C library's function of doubles is eight
-// units off where 6381956970095103 2^797 is reduced.
+// Takes arguments too large for the formulas, in 80 bits: the C library's function of doubles is
+// eight units off where 6381956970095103 2^797 is reduced.
 template <long double (*kFunction)(long double)>
 double OfFar(double x) {
   return static_cast<double>(kFunction(x));

@@ -26,7 +26,7 @@ P Convert(S value) {
 constexpr int64_t kZeroTerms = 256;
 alignas(64) constexpr uint8_t kZeros[kZeroTerms * sizeof(uint64_t)] = {};
 
-// As many neighbouring terms as 16 bytes hold, packed.
+// Loads as many neighbouring terms as 16 bytes hold, packed.
 template <typename S, typename P>
 __m128i LoadTerms(const S* from) {
   const auto* bytes = reinterpret_cast<const __m128i*>(from);

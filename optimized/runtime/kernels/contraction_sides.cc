@@ -140,7 +140,7 @@ std::vector<int64_t> CombineOffsets(const std::vector<std::pair<int64_t, int64_t
 
 namespace {
 
-// What each tap adds, with the windows and beside them.
+// Prepares what each tap adds, with the windows and beside them.
 void PrepareTaps(ContractionSide& side) {
   side.taps = static_cast<int64_t>(side.tap_offsets.size());
   side.tap_moves = side.tap_offsets;

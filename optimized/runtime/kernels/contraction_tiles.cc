@@ -92,7 +92,7 @@ class Blocked {
     // Parts of the rows, and of the lanes where rows are few.
     const int64_t workers = threads ? context_->threads() : 1;
     int64_t row_blocks = DivideUp(rows_.count, kBlockRows);
-    // Where each panel of lanes meets one block of rows, who needs it packs it.
+    // If each panel of lanes meets one block of rows, whoever needs it packs it.
     const bool pack_late = !unpacked_ && row_blocks == 1 && panels >= 2 * workers;
     if (workers > 1 && !pack_late && rows_.count >= workers * max_rows_) {
       row_blocks = DivideUp(row_blocks, workers) * workers;
@@ -157,7 +157,7 @@ class Blocked {
     pack_lanes_(lanes_, places, static_cast<int>(panel_), stage.begin, stage.end, to);
   }
 
-  // Where the rows of a tile are in the result.
+  // The places of a tile's rows in the result.
   struct RowPlaces {
     int count;
     int64_t out[MicroKernels::kMaxRows];

@@ -34,7 +34,8 @@ class Blocked {
   int64_t Lu(S* a, int64_t rows, int64_t columns, std::vector<int64_t>& pivots) const;
 
  private:
-  // Where a product's factors and what it is subtracted from lie; steps between rows and columns.
+  // The places of a product's factors and of what it is subtracted from; steps between rows and
+  // columns.
   struct Product {
     int64_t rows, columns, terms;
     int64_t target_row;

@@ -410,7 +410,8 @@ class Lapack {
     WriteIntegers(2, {0});
   }
 
-  // Of the upper triangle it is that of the lower one with rows and columns counted backwards.
+  // The form of the upper triangle is that of the lower one with rows and columns counted
+  // backwards.
   void Tridiagonal() const {
     M a = ReadFirst();
     const int64_t n = a.rows;

@@ -152,7 +152,7 @@ class Reflector {
     return reflector;
   }
 
-  // What Make has stored in column k.
+  // The reflector that Make has stored in column k.
   static Reflector Of(const Matrix<S>& matrix, int64_t k, int64_t first, S tau) {
     Reflector reflector(first, tau);
     reflector.ReadBelow(matrix, k, matrix.rows);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMostStepsPerEigenvalue = 60;
 constexpr int kStepsToAnUnusualShift = 10;
-// Of a matrix with large and small elements rounding may leave more beside the small ones than
+// In a matrix with large and small elements rounding may leave more beside the small ones than
 // epsilon of these: after so many steps epsilon of the whole matrix is taken for nothing, too.
 constexpr int kStepsToWholeNorm = 20;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -26,8 +26,8 @@ void MakeHessenberg(Matrix<S>& form, Matrix<S>& basis) {
     for (int64_t j = 0; j + 1 < i; ++j) form(i, j) = S(0);
 }
 
-// Of a matrix whose largest element is about one, what is smaller is nothing: its reciprocal, and
-// the length of a pair of such numbers, would not be right to the last digit.
+// In a matrix whose largest element is about one, a smaller number than this is nothing: its
+// reciprocal, and the length of a pair of such numbers, would not be right to the last digit.
 constexpr double kNothing = std::numeric_limits<double>::min() / kEpsilon;
 
 // The first row of the block that ends with row `last`, after so many steps on that; what separates
@@ -262,7 +262,7 @@ std::vector<Complex> TriangularEigenvector(const Matrix<Complex>& form, int64_t 
   return v;
 }
 
-// Of length one, its largest element real.
+// Makes the vector of length one, its largest element real.
 void Normalize(std::vector<Complex>& v) {
   double size = 0;
   Complex largest = 0;

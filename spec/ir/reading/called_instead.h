@@ -1,5 +1,5 @@
-// What a computation calls that does nothing but to call it: frameworks and inliners leave such
-// computations around combiners.
+// Finds the computation that another one merely calls: frameworks and inliners leave such wrappers
+// around combiners.
 #pragma once
 
 #include <algorithm>

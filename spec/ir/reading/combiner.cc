@@ -30,8 +30,8 @@ bool OnlyWidens(const Instruction* from, const Instruction* to) {
   return true;
 }
 
-// What a value in a computation of two numbers is, where that is known: one of the two, both
-// combined, a constant, a tuple of such. An array is what all of its elements are.
+// The meaning of a value in a computation of two numbers, where it is known: one of the two, both
+// combined, a constant, or a tuple of such. An array stands for all of its elements.
 struct Meaning {
   enum Kind : uint8_t { kUnknown, kFirst, kSecond, kBoth, kConstant, kTuple };
   Kind kind = kUnknown;
@@ -181,7 +181,7 @@ class Reader {
     return IsIdentityOf(init, *combiner, type) ? Of(at.operand(0), parameters) : Meaning();
   }
 
-  // Of two constants, as of the trips of a loop.
+  // Decides a comparison of two constants, as of the trips of a loop.
   Meaning OfCompare(const Instruction& at, const std::vector<Meaning>& parameters) {
     const ElementType type = at.operand(0)->shape().element_type();
     const Meaning a = Of(at.operand(0), parameters), b = Of(at.operand(1), parameters);
@@ -251,9 +251,9 @@ class Reader {
     return is_same && IsIdempotent(combiner) ? both : Meaning();
   }
 
-  // Of floats an identity may change the sign of a zero, and of complex numbers what is NaN:
-  // whoever folds may leave it out all the same. The largest number of a type without infinities
-  // is none: it bounds those of a wider type that is computed in.
+  // An identity of floats may change the sign of a zero, and of complex numbers what is NaN:
+  // whoever folds may leave it out all the same. The largest number of a type without infinities is
+  // none: it bounds those of a wider type that is computed in.
   static bool IsIdentityOf(const Meaning& value, Opcode combiner, ElementType type) {
     if (value.kind != Meaning::kConstant) return false;
     if (IsExact(type)) return value.bits == IdentityBits(combiner, type);

@@ -135,7 +135,7 @@ void PrintRow(std::string_view name, int64_t value, const std::string& note = ""
         (note.empty() ? "" : "   " + note));
 }
 
-// What kept programs and suspects from a verdict that counts, where something did.
+// Prints what kept programs and suspects from a verdict that counts, where something did.
 void PrintUnsettled(const CampaignSummary& summary) {
   struct Row {
     const char* name;
@@ -148,7 +148,7 @@ void PrintUnsettled(const CampaignSummary& summary) {
         Row{"unchecked", summary.unchecked, "failed; not checked again"}}) {
     if (row.count > 0) PrintRow(row.name, row.count, row.note);
   }
-  // Those that are findings are told of as such.
+  // Lost cases that are findings are listed as such.
   size_t shown = 0;
   for (const auto& [index, text] : summary.lost) {
     if (++shown > 5) break;
@@ -183,7 +183,7 @@ void PrintAlike(const CampaignSummary& summary, const Words& all) {
   PrintReasons("alike", words, words.size());
 }
 
-// What of the time per program went to findings, where that is a millisecond or more.
+// Splits the CPU time per program into what findings took, where that is a millisecond or more.
 std::string PartsOfCpu(const CampaignSummary& summary) {
   const double checks = summary.MillisecondsPerProgram(summary.cpu_seconds_of_checks);
   const double triage = summary.MillisecondsPerProgram(summary.cpu_seconds_of_triage);

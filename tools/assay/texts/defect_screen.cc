@@ -63,7 +63,7 @@ class Watcher : public GateDefect {
   Instruction* BendRewrite(int64_t, Instruction* with) const override { return with; }
   const KernelBends& kernel_bends() const override { return kNoBends; }
 
-  // Those noted since the last call.
+  // Takes the defects noted since the last call.
   std::set<size_t> Take() { return std::exchange(noted_, {}); }
 
  private:
@@ -90,7 +90,7 @@ bool HoldsArrayOf(int64_t elements, const Module& module) {
   return false;
 }
 
-// Of gates whose names say with which ops they have to do: whether the module has one of these.
+// For gates whose names say which ops they concern: true if the module has one of these.
 bool HoldsWhatItNeeds(const Defect& defect, const Module& module) {
   static constexpr std::pair<std::string_view, Opcode> kNeeds[] = {
       {"blocked-dot", Opcode::kDot},
@@ -124,8 +124,7 @@ bool HoldsWhatItNeeds(const Defect& defect, const Module& module) {
   return true;
 }
 
-// What lies in generated code: bent where an instruction of its opcode is, or, of the other claims,
-// anywhere.
+// True if a defect of generated code may bite: its opcode occurs, or its claim names none.
 bool MayBiteInCode(const Defect& defect, const Module& module) {
   const bool in_code = defect.kind == DecisionKind::kKernel ||
                        defect.kind == DecisionKind::kBuffer || defect.kind == DecisionKind::kTask;
@@ -160,7 +159,8 @@ class Screen {
     for (int64_t i = 0; i < options_.programs && alive > 0; ++i) {
       const Case made = GenerateCase(options_.seed, static_cast<uint64_t>(i), generator_);
       if (!Verify(*made.module).ok()) continue;
-      // What the compiler makes once is there for all the children in which programs are checked.
+      // Anything that the compiler makes once is then there for all the children that check
+      // programs.
       if (i == 0) backend_->Compile(*made.module, CompileOptions()).status().IgnoreError();
       for (size_t d : Candidates(*made.module)) alive -= Try(d, made, i) ? 1 : 0;
       if (options_.progress) options_.progress(i, alive);

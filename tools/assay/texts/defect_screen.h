@@ -26,7 +26,7 @@ struct ScreenOptions {
   int64_t tries = 400;
   // After each program: how many defects are still alive.
   std::function<void(int64_t program, int64_t alive)> progress;
-  // Of each defect as soon as it is known: of those that survive in the end.
+  // Called for each defect as soon as its result is known; for those that survive, in the end.
   std::function<void(const PlantedDefect& defect, const ScreenResult& result)> done;
 };
 

@@ -146,7 +146,7 @@ std::string TriageText(const std::vector<MutationScore>& scores) {
                 " instructions, the largest ", sizes.back(), ".");
 }
 
-// How many are killed of all, and of those that can be seen at all.
+// Tells how many are killed of all, and of those that can be seen at all.
 std::string ScoreText(const std::vector<MutationScore>& scores) {
   int64_t killed = 0, unseen = 0, most = 0;
   std::vector<MutationScore> campaigns, screened;

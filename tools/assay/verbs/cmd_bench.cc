@@ -372,7 +372,7 @@ absl::StatusOr<int> RunGrowth(const Options& options) {
   return wrong > 0 ? kExitFailure : kExitOk;
 }
 
-// What cannot be read is a mistake of who asked, unless something failed.
+// Unreadable files are a mistake of the caller, unless something failed.
 int ExitStatusOf(const std::vector<WorkloadResult>& all, int64_t failed) {
   bool is_unreadable = false;
   for (const WorkloadResult& one : all) {

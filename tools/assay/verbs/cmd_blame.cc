@@ -199,7 +199,7 @@ absl::StatusOr<int> Run(const Options& options) {
   if (!options.json && !c.inputs.empty()) Print(c.inputs);
   const Outcome outcome = CheckIsolated(subject, c.Case()).outcome;
   if (!outcome.IsFailure()) {
-    // What was recorded is XLA's, whatever the backend promises of its own.
+    // A recorded result is XLA's, whatever the backend promises of its own.
     const Profile& profile = options.failure.profile.empty() ? Profile::Xla() : *c.profile;
     const std::optional<Outcome> recorded =
         JudgeRecorded(c.file, *c.oracle, profile, kTriageLimits);

@@ -68,7 +68,7 @@ void ReadPage(Bug& bug) {
   }
 }
 
-// Whether the finding is to stand for the bug: what triage did not look at has no instructions.
+// True if the finding is to stand for the bug: one that triage did not look at has no instructions.
 bool IsBetter(const RunRow& run, const FindingRow& finding, const Bug& bug) {
   if (bug.run < 0) return true;
   if (bug.run != run.id || finding.instructions <= 0) return false;

@@ -224,7 +224,8 @@ class Lines {
   int file_ = -1;
 };
 
-// What earlier runs found, one for each defect: in the file of --results, or in all of --out.
+// Reads the scores of earlier runs, one for each defect: from the file of --results, or from all of
+// --out.
 absl::StatusOr<std::vector<MutationScore>> EarlierScores(const Options& options) {
   std::set<std::string> paths;
   std::error_code error;

@@ -160,7 +160,7 @@ absl::StatusOr<int> Run(const Options& options) {
   const Outcome outcome = CheckIsolated(c.Subject(), c.Case()).outcome;
   const std::string detail = outcome.Describe();
   if (!outcome.IsFailure()) {
-    // What was recorded is XLA's, whatever the backend promises of its own.
+    // A recorded result is XLA's, whatever the backend promises of its own.
     const Profile& profile = options.failure.profile.empty() ? Profile::Xla() : *c.profile;
     const std::optional<Outcome> recorded =
         JudgeRecorded(c.file, *c.oracle, profile, kTriageLimits);

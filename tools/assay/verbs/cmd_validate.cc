@@ -296,7 +296,7 @@ class Telling {
   double last_line_ = Now();
 };
 
-// Where the inputs come from, for the first line.
+// Tells where the inputs come from, for the first line.
 std::string InputsOf(const Options& options, const std::vector<DumpedModule>& modules) {
   if (!options.inputs.empty()) return StrCat("inputs of ", options.inputs);
   const auto recorded = std::count_if(modules.begin(), modules.end(), [](const DumpedModule& each) {

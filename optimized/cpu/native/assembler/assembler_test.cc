@@ -170,7 +170,7 @@ TEST_F(EncodingTest, VectorsOfTwoOperands) {
       Expect(memory, StrCat(op.name, " ", NameOf(x, 256), ", ", NameOf(at)));
     });
   }
-  // What is read has fewer bytes than what is made.
+  // These read fewer bytes than they make.
   for (const VexOp& op :
        {kPsToPd, kDqToPd, kPhToPs, kPmovsxbw, kPmovsxbd, kPmovsxbq, kPmovsxwd, kPmovsxwq, kPmovsxdq,
         kPmovzxbw, kPmovzxbd, kPmovzxbq, kPmovzxwd, kPmovzxwq, kPmovzxdq, kBroadcastB, kBroadcastW,

@@ -27,7 +27,7 @@ enum class Gpr : uint8_t {
 // The number of a vector register.
 enum class Vec : uint8_t {};
 
-// What stands in the low bits of the opcodes of jumps, moves and settings on condition.
+// The low bits of the opcodes of jumps, moves and settings on condition.
 enum class Condition : uint8_t {
   kBelow = 2,
   kAboveEqual = 3,

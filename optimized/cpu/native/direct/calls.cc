@@ -13,7 +13,7 @@ constexpr int32_t kMostOutgoing = 8;  // words on the stack
 
 bool InMemory(const Kind& kind) { return kind.is_vector; }
 
-// Where the arguments of a call are, one after the other.
+// Finds the places of a call's arguments, one after the other.
 class Places {
  public:
   struct Place {

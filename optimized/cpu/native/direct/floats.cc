@@ -18,7 +18,7 @@ const VexOp& OpFor(const FloatOps& ops, const Kind& kind) {
 
 uint64_t SignBit(const Kind& kind) { return uint64_t{1} << (kind.bits - 1); }
 
-// How an instruction of AVX names a predicate; none of them signals.
+// The number of a predicate in instructions of AVX; none of them signals.
 uint8_t PredicateOf(llvm::CmpInst::Predicate predicate) {
   switch (predicate) {
     case llvm::CmpInst::FCMP_FALSE:
@@ -198,7 +198,7 @@ void FunctionTranslator::FloatCompare(const llvm::FCmpInst& compare) {
   }
 }
 
-// Of scalars and structs.
+// Selects scalars and structs.
 void FunctionTranslator::SelectFloat(const llvm::SelectInst& select) {
   const Gpr truth = values_.General(*select.getCondition());
   a_.Move(kScratch, truth);

@@ -159,7 +159,7 @@ class FunctionTranslator {
   int32_t result_pointer_ = 0;  // where the address of a result in memory is kept
   bool has_vectors_ = false;
   int lane_ = -1;  // the lane that is worked on; -1: the value is no vector
-  // Of the instruction that is translated: truths at another width, and areas of the frame.
+  // Truths at another width, and areas of the frame, for the instruction that is being translated.
   llvm::DenseMap<const Value*, Address> widened_;
   struct FrameArea {
     int32_t place;

@@ -1,4 +1,4 @@
-// How values of LLVM's types are held: in which registers, and in how many pieces.
+// The ways in which values of LLVM's types are held: in which registers, and in how many pieces.
 #pragma once
 
 #include "llvm/IR/Constants.h"

@@ -1,5 +1,5 @@
-// What code of a module refers to beyond its own functions: data, functions of each other and of
-// the runtime.
+// References of a module's code beyond its own functions: data, functions of each other and of the
+// runtime.
 #pragma once
 
 #include <optional>

@@ -297,7 +297,7 @@ class Writer {
     ir_.CreateAlignedStore(Of(type), place, llvm::Align(1));
     if (Pick(2) == 0) {
       Value* half = ir_.CreateConstInBoundsGEP1_64(ir_.getInt8Ty(), scratch_, 160);
-      // What was never written has no bits.
+      // Bytes that were never written have no bits.
       const uint64_t bytes = module_.getDataLayout().getTypeStoreSize(type);
       ir_.CreateMemCpy(half, llvm::Align(1), place, llvm::Align(1), std::min<uint64_t>(bytes, 96));
       values_.push_back(ir_.CreateLoad(ir_.getInt8Ty(), half));

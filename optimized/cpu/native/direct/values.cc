@@ -398,7 +398,8 @@ Address Values::ConstantPiece(const llvm::Constant& constant, int piece, int tru
   if (!kind.is_vector) {
     uint64_t bits = 0;
     if (!ConstantBits(constant, piece, bits)) Refuse("a constant");
-    // As wide as a register: a sign or a bound may be an operand of instructions on whole ones.
+    // The splat is as wide as a register: a sign or a bound may be an operand of instructions on
+    // whole ones.
     return Splat(bits, kind.bytes);
   }
   const int bytes = kind.is_truth() ? truth_bytes : kind.bytes;

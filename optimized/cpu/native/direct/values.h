@@ -1,6 +1,6 @@
-// Where the values of a function are: registers serve as a cache of a frame on the stack, block by
-// block. A value that only its own block uses reaches the frame when its register is needed for
-// something else; any other is written there as soon as it is known.
+// Keeps track of where the values of a function are: registers serve as a cache of a frame on the
+// stack, block by block. A value that only its own block uses reaches the frame when its register
+// is needed for something else; any other is written there as soon as it is known.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class Values {
   // A register that holds the value, until ReleasePins.
   Gpr General(const llvm::Value& value);
   Vec Vector(const llvm::Value& value, int piece = 0);
-  // The same where it is: in a register or in memory.
+  // The operand where it is, in a register or in memory.
   Operand GeneralOperand(const llvm::Value& value);
   Operand VectorOperand(const llvm::Value& value, int piece = 0);
   // A register of its own with the value in it, to be changed.
@@ -43,7 +43,7 @@ class Values {
   Gpr NewGeneral() { return static_cast<Gpr>(Allocate(kGeneral)); }
   Vec NewVector() { return static_cast<Vec>(Allocate(kVector)); }
 
-  // The same in registers of the caller's choice, which hold nothing; nothing is remembered.
+  // Load into registers of the caller's choice, which hold nothing; nothing is remembered.
   void Load(Gpr to, const llvm::Value& value);
   void Load(Vec to, const llvm::Value& value, int piece = 0);
 

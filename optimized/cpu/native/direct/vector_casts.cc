@@ -21,7 +21,7 @@ const VexOp* Widening(int from_bytes, int to_bytes, bool is_signed) {
 
 }  // namespace
 
-// Of truths all ones stay all ones.
+// Truths of all ones stay all ones.
 Address FunctionTranslator::HalveLanes(const Address& from, int lanes, int from_bytes) {
   constexpr uint8_t kEveryOther = 0x88, kMiddleSwapped = 0xD8;
   const int from_pieces = (lanes * from_bytes + kPieceBytes - 1) / kPieceBytes;
@@ -187,7 +187,7 @@ bool FunctionTranslator::VectorIntegerToFloat(const Instruction& instruction, bo
   return true;
 }
 
-// The same bytes as another type.
+// Takes the same bytes as another type.
 bool FunctionTranslator::CopyBits(const Instruction& instruction) {
   const Value& value = *instruction.getOperand(0);
   const Kind from = values_.KindOf(value), to = values_.KindOf(instruction);
