@@ -1,5 +1,5 @@
-// What is proved of index rules is what the code does: on drawn instances of each statement the
-// simplifier applies the rule, and makes what the statement says; where a claim does not hold it
+// The statements that are proved of index rules are what the code does: on drawn instances of each
+// the simplifier applies the rule, and makes what the statement says; if a claim does not hold it
 // leaves the instance alone.
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ TEST(IndexRules, StatementsAreWhatTheCodeDoes) {
     }
     std::printf("%-50s %d of %d instances\n", statement.Name().c_str(), applied, count);
     EXPECT_GE(count, kInstances / 5);
-    // Of some another rule takes care first.
+    // Another rule takes care of some instances first.
     EXPECT_GE(10 * applied, count);
   }
 }
@@ -146,8 +146,8 @@ bool IsConvicted(const Statement& statement, const StatementClaim& claim,
              ElementsOf(statement, statement.before, witness, claim.name);
 }
 
-// Where the compiler forgets a claim, what the solver finds without it is wrong; of some witnesses
-// another rule takes care first.
+// If the compiler forgets a claim, what the solver finds without it is wrong; another rule takes
+// care of some witnesses first.
 TEST(IndexRules, WitnessesConvictTheCodeThatForgets) {
   constexpr size_t kMostWitnesses = 100;
   const absl::StatusOr<std::vector<Statement>> statements = ReadStatements();

@@ -24,7 +24,7 @@ bool IsContraction(const Instruction& instruction) {
   return instruction.opcode() == Opcode::kDot || instruction.opcode() == Opcode::kConvolution;
 }
 
-// How often each frame runs, and which ones loops call.
+// The number of times that each frame runs, and the frames that loops call.
 absl::flat_hash_map<const BufferAssignment::Frame*, double> TimesOfFrames(
     const BufferAssignment& buffers, RunFrequency& frequency) {
   absl::flat_hash_map<const BufferAssignment::Frame*, double> times;

@@ -1,6 +1,6 @@
-// What the rewrites of the algebraic simplifier that move data say, along one axis: the rules as
-// statements that can be proved for all sizes (prove.h). A test holds each against the code on
-// drawn instances, and a claim is one of optimized/gates/claim_names.h.
+// Statements of the algebraic simplifier's rules that move data, along one axis, which can be
+// proved for all sizes (prove.h). A test holds each against the code on drawn instances, and a
+// claim is one of optimized/gates/claim_names.h.
 #pragma once
 
 #include <string_view>
@@ -21,8 +21,7 @@ struct IndexRule {
   std::string_view form;     // which of the rule's forms; "": it has one
   std::string_view numbers;  // integers: sizes, starts, strides, and values of elements (v, w)
   std::string_view arrays;   // "x(n), y(m)": names and sizes
-  // What a verified module guarantees, and what the rule looks at by itself; k is the size of the
-  // result.
+  // Guaranteed by a verified module, or looked at by the rule itself; k is the size of the result.
   std::string_view given;
   std::string_view before, after;
   IndexClaim claims[2] = {};

@@ -83,7 +83,7 @@ class Sources {
   absl::flat_hash_map<const Instruction*, std::vector<const Instruction*>> of_;
 };
 
-// What is alive while instructions run one after the other.
+// The values that are alive while instructions run one after the other.
 class LiveMemory {
  public:
   explicit LiveMemory(const Computation& computation) : sources_(computation) {
@@ -114,7 +114,8 @@ class LiveMemory {
     if (made > 0 && readers_[&inst] == 0) alive_ -= made;
   }
   PeakMemory peak() const { return peak_; }
-  // Of the value that the instruction makes. Results have places of their own from the beginning.
+  // The bytes of the value that the instruction makes. Results have places of their own from the
+  // beginning.
   int64_t BytesOf(const Instruction& inst) const {
     const bool is_placed = OnlyRenames(inst) || IsAlwaysThere(inst) || results_.contains(&inst);
     return is_placed ? 0 : inst.shape().ByteSize();
