@@ -140,7 +140,7 @@ absl::Status ReadField(const std::string& key, const Json& value, Cause& cause) 
              "found_by, profile, measured"));
 }
 
-// What is missing for a reader to believe it.
+// Says what is missing for a reader to believe the cause.
 absl::Status CheckWhole(const Cause& cause) {
   for (const TextField& field : {kTexts[0], kTexts[1], kTexts[2], kTexts[4]}) {
     if ((cause.*field.member).empty()) {

@@ -21,12 +21,12 @@
 
 namespace assay {
 
-// How much it hurts a user, the worst first.
+// The harm that a bug does to a user, the worst first.
 enum class Severity : uint8_t { kWrongValue, kMemory, kLostNan, kAbort, kError, kParser };
 inline constexpr int kSeverityCount = 6;
 std::string_view Name(Severity severity);
 
-// Whether it is a bug that lives in the newest release that was asked.
+// Tells whether the bug lives in the newest release that was asked.
 enum class CauseStatus : uint8_t {
   kLive,
   kFixed,     // `reason` names the release
@@ -37,7 +37,7 @@ enum class CauseStatus : uint8_t {
 inline constexpr int kCauseStatusCount = 5;
 std::string_view Name(CauseStatus status);
 
-// What a command found about a cause; all of it can be found again.
+// The findings of a command about a cause; all of them can be found again.
 struct MeasuredCause {
   std::string kind;                          // Name(Outcome::Kind): "wrong value"
   std::string seen_on;                       // "XLA:CPU of jaxlib 0.10.2"

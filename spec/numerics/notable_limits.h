@@ -1,6 +1,6 @@
-// How far an answer may lie from what a program says before it counts otherwise than by the clauses
-// alone: what is wrong and near enough to be another order of real arithmetic, and what is legal
-// and too far off to go unnoticed. Campaigns on other compilers judge by them.
+// Limits beyond which an answer counts otherwise than by the clauses alone: what is wrong and near
+// enough to be another order of real arithmetic, and what is legal and too far off to go unnoticed.
+// Campaigns on other compilers judge by them.
 #pragma once
 
 #include <string_view>

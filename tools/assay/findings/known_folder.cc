@@ -37,7 +37,7 @@ constexpr int64_t kShownElements = 32;  // of an input in cause.json
 constexpr int kTries = 4;
 constexpr int kSeconds = 60;  // that repro.py waits
 
-// What is asked again and again while a folder is made.
+// A failing program that is asked again and again while a folder is made.
 struct Failure {
   std::unique_ptr<Module> module;
   std::vector<Literal> inputs;
@@ -51,7 +51,7 @@ std::string Path(const Cause& cause, const char* file) {
   return (fs::path(cause.folder) / file).string();
 }
 
-// Where the program differs first, in words and for the script.
+// Notes where the program differs first, in words and for the script.
 void NoteWrongElement(const Checker& checker, Failure& failure) {
   const std::vector<const Literal*> leaves = Leaves(checker.answer());
   if (leaves.empty()) return;
@@ -78,7 +78,7 @@ absl::StatusOr<Failure> Observe(const CheckSubject& subject, const Cause& cause,
   }
   const CheckCase check = CheckCase::Of(*failure.module, failure.inputs);
   Checker checker(subject, check);
-  // What was written over shows now and then.
+  // Memory that was written over shows now and then.
   for (int i = 0; i < kTries && !failure.outcome.IsFailure(); ++i)
     failure.outcome = checker.Check().outcome;
   if (!failure.outcome.IsFailure()) {
@@ -181,7 +181,7 @@ absl::Status AskTriage(Cause& cause, const KnownPeer& peer, const CheckSubject& 
   return WriteInputs(Path(cause, "program.npz"), failure.inputs);
 }
 
-// The same in JAX, kept only where it shows the same.
+// Writes the program in JAX, and keeps it only where it shows the same.
 absl::Status WriteJax(Cause& cause, const KnownPeer& peer, const Failure& failure) {
   cause.measured.has_jax = false;
   const std::string path = Path(cause, "jax.py");

@@ -36,7 +36,7 @@ std::unique_ptr<Module> WithType(const std::string& text, ElementType from, Elem
   return *std::move(module);
 }
 
-// The same numbers in the type that the parameter has now, as far as it holds them.
+// Gives the numbers in the type that the parameter has now, as far as it holds them.
 std::vector<Literal> Converted(const Module& module, const std::vector<Literal>& inputs) {
   std::vector<Literal> converted;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -43,7 +43,7 @@ bool IsRun(const Cause& cause) {
   return cause.status == CauseStatus::kLive || cause.status == CauseStatus::kFixed;
 }
 
-// What does not repeat stays in no ledger that is to be believed.
+// A cause that does not repeat stays in no ledger that is to be believed.
 void Drop(const Options& options, const Cause& cause, std::string_view why) {
   PrintError(StrCat(cause.name, ": ", why));
   std::error_code error;
