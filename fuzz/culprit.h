@@ -15,8 +15,8 @@
 
 namespace assay {
 
-// How a program that failed does with a flag of its compiler set. By chance: what writes where it
-// must not does another thing under each flag.
+// The answer of a program that failed with a flag of its compiler set. By chance: a write to the
+// wrong place does another thing under each flag.
 enum class FlagState : uint8_t { kFails, kPasses, kOtherwise, kByChance };
 
 struct Culprit {
@@ -43,7 +43,7 @@ struct Culprit {
   bool operator==(const Culprit&) const = default;
 };
 
-// What is only in one program with another one.
+// The mark of a failure that only shows in one program with another one.
 inline constexpr char kBesideAnother[] = "beside-another";
 
 // "wrong value: algsimp at log(exponential) f": equal before reduction for what is probably one
@@ -61,7 +61,7 @@ std::string BucketName(const Culprit& culprit);
 std::string_view DeathIn(std::string_view words);
 
 nlohmann::json ToJson(const Culprit& culprit);
-// What is not there or makes no sense is left out.
+// Fields that are missing or make no sense are left out.
 Culprit CulpritFromJson(const nlohmann::json& json);
 
 }  // namespace assay

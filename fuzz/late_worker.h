@@ -1,4 +1,4 @@
-// What a campaign does with a worker that has not answered in time.
+// Deals with a worker that has not answered in time.
 #pragma once
 
 #include <cstdint>

@@ -31,10 +31,11 @@ const Instruction* SkipConverts(const Instruction* at) {
   return at;
 }
 
-// How often each parameter is combined with the rest; nothing where something else is.
+// The number of times that each parameter is combined with the rest; nothing where something else
+// is.
 using Appearances = std::optional<std::array<int64_t, 2>>;
 
-// Of a tree of nothing but `combiner`, its identities and the two parameters.
+// Counts in a tree of nothing but `combiner`, its identities and the two parameters.
 Appearances CountParameters(const Instruction* at, Opcode combiner) {
   at = SkipConverts(at);
   std::array<int64_t, 2> count = {0, 0};
@@ -160,8 +161,8 @@ bool IsPortable(const Instruction* at, const std::vector<Literal>& inputs) {
   }
 }
 
-// What it calls says in more words than these functions understand what it does: it is long, calls
-// others, or combines both of its operands in another way than by one op alone.
+// True if the called computation says in more words than these functions understand what it does:
+// it is long, calls others, or combines both of its operands in another way than by one op alone.
 bool MayBePortable(const Instruction* at) {
   const Computation& called = CalledInstead(*at->callees().back());
   if (called.instruction_count() > kMostInstructionsOfReducer) return true;

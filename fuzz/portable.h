@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// How many instructions use something that is not promised, and how many may do so: what they call
-// has branches, loops or reductions of its own, or is long.
+// Numbers of instructions that use something that is not promised, and of those that may do so:
+// what they call has branches, loops or reductions of its own, or is long.
 struct UnportableCount {
   int64_t certain = 0, possible = 0;
 

@@ -111,7 +111,7 @@ TEST(UnportableUses, AreCombinersOfWindowsThatHaveSidesOrAnInitialValueThatIsNoI
   }
 }
 
-// What is said to be associative has to combine what it is given.
+// A scan that is said to be associative has to combine what it is given.
 TEST(UnportableUses, AreScansThatOnlySayTheyAreAssociative) {
   const auto uses = [](const std::string& next, const std::string& out, bool associative) {
     const std::string text =

@@ -1,4 +1,4 @@
-// What is known of another compiler: its flags, what its passes do, causes of its bugs and what
+// The knowledge about another compiler: its flags, what its passes do, causes of its bugs and what
 // makes two findings probably the same. All of it is data, a file NAME.peer.json for each family of
 // backends in fuzz/backends/peers: another compiler needs another file. The rows of `causes` are
 // told in fuzz/triage/causes.h, those of `same` in fuzz/campaign/doubles.h.
@@ -50,7 +50,8 @@ struct Peer {
 // "cpu:threads=1" -> "cpu"
 std::string BackendFamily(const std::string& name);
 
-// Of the family of the backend; where there is none, of XLA for what has its flags, and else empty.
+// The peer of the backend's family; where there is none, XLA for what has its flags, and else an
+// empty one.
 const Peer& PeerOf(const BackendDescription& backend);
 const Peer& PeerOfFamily(const std::string& family);
 

@@ -36,7 +36,8 @@ constexpr double kDrainSeconds = 20;
 // a second check and the triage in hand may still come to their end, and the suspects that are left
 // have a little more.
 constexpr double kShareOfCases = 0.6;
-// What is left for programs, whatever the start took, in which the peer is asked what it takes.
+// The share of the time that is left for programs, whatever the start took, in which the peer is
+// asked what it takes.
 constexpr double kLeastShareAfterStart = 0.5;
 constexpr double kLastWordsSeconds = 2;
 constexpr double kShareOfLastChecks = 0.01, kMostSecondsOfLastChecks = 20;
@@ -471,8 +472,8 @@ class Campaign {
   std::unique_ptr<WorkerStates> shared_;
   std::unique_ptr<WarmTemplate> template_;
   std::unique_ptr<ForkServer> server_;
-  // Those that run cases, from confirm_ on second checks, then one that replays and one that joins,
-  // then triage.
+  // The slots that run cases, from confirm_ on second checks, then one that replays and one that
+  // joins, then triage.
   std::vector<Slot> slots_;
   size_t confirm_ = 0, triage_ = 0;
   std::vector<pid_t> retired_;

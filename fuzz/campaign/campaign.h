@@ -54,7 +54,7 @@ struct CampaignOptions {
   int64_t screened_percent = CheckPolicy::kScreenedPercent;
   // Suspects that fail like many before them are checked, too, and not only counted.
   bool check_all = false;
-  // What is no failure, but worth knowing, is looked for and explained.
+  // Looks for what is no failure but worth knowing, and explains it.
   bool notable = true;
   int64_t stop_after_findings = 0;  // confirmed ones; 0: never
   int64_t most_checked = 0;  // suspects beyond this are counted and not checked again; 0: no limit
@@ -129,7 +129,7 @@ struct CampaignSummary {
   int64_t screened = 0;       // cases that were screened, per backend
   int64_t suspects = 0;       // failures before the second check
   int64_t screened_only = 0;  // of them: failed while screened, but not as a user compiles
-  // Of the suspects: failed while screened where many others did, and were only counted; by the
+  // Suspects that failed while screened where many others did, and were only counted; by the
   // signature of those others, "" where all of those failed only while they were screened.
   std::map<std::string, int64_t> alike;
   int64_t findings = 0;     // after it
@@ -137,7 +137,7 @@ struct CampaignSummary {
   int64_t unchecked = 0;    // suspects beyond most_checked, or when the time was up
   int64_t input_sets = 1;   // runs per executable
   double cpu_seconds = 0;   // of all processes of the campaign, with the triage after its cases
-  // What second checks and triage have of it.
+  // The CPU time of second checks and of triage.
   double cpu_seconds_of_checks = 0, cpu_seconds_of_triage = 0;
   int cores = 0;         // of this machine
   int64_t repeated = 0;  // programs run and compiled several times
@@ -155,7 +155,7 @@ struct CampaignSummary {
   std::map<std::string, int64_t> rules;       // decisions fired
   std::map<std::string, int64_t> signatures;  // findings per signature
   std::map<std::string, int64_t> buckets;     // failures per bucket
-  // Of buckets that are probably the bug of another one: which, and why (fuzz/campaign/doubles.h).
+  // A bucket that is probably the bug of another one: which, and why (fuzz/campaign/doubles.h).
   struct Double {
     std::string bucket, why;
   };

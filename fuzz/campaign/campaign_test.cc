@@ -490,7 +490,7 @@ pid_t StartCampaign(const CampaignOptions& options, const std::function<void()>&
   const absl::StatusOr<CampaignSummary> summary = RunCampaign(options, ToolsFor(NowAndThenWrong()));
   if (!summary.ok()) _exit(8);
   if (summary->error.ok()) _exit(0);
-  // What was done until the error is not lost.
+  // The work that was done until the error is not lost.
   const bool is_told = ClassOf(summary->error) == ErrorClass::kSickMachine &&
                        summary->programs > 0 && summary->findings > 0 && !summary->found.empty();
   _exit(is_told ? 7 : 8);
@@ -692,7 +692,7 @@ TEST(CampaignTest, GoesOnAfterItsTemplateWasKilled) {
   EXPECT_EQ(ClassOf(Fuzz(options, Script(Right)).error), ErrorClass::kSickMachine);
 }
 
-// Whether some process has this word among its arguments.
+// True if some process has this word among its arguments.
 bool RunsAnywhere(const std::string& word) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");

@@ -37,7 +37,7 @@ struct BackendRecord {
   int64_t leaf = -1;      // of the result, that holds the first wrong value; -1: there is none
   std::string notable;    // what of a wrong value is only notable; "" of a failure
   std::string text;       // judgement, error or reason
-  // Of a failure: the cases that were compiled together with it, in one program.
+  // The cases that were compiled together with a failure, in one program.
   std::vector<int64_t> pack;
 };
 
@@ -70,7 +70,7 @@ struct CaseKey {
   bool screened = false;  // it failed while it was screened, and was not tried otherwise
   // The leaf of the result that is left of it, with what computes that; -1: all are.
   int64_t output = -1;
-  // What is asked is whether it is far off by a licence (fuzz/opinions/far_off.h).
+  // Asks whether it is far off by a licence (fuzz/opinions/far_off.h).
   bool by_licence = false;
   // Cases that are part of the same program, behind it (JoinModules): it fails only beside them.
   std::vector<int64_t> with = {};
@@ -110,8 +110,8 @@ struct ConfirmRecord {
 // True if each run of the module draws other numbers, and may.
 bool DrawsNumbers(const Module& module);
 
-// How an outcome is written down: an error of the oracle says whose it is, and a program that the
-// oracle rejects was generated wrongly.
+// Writes an outcome down: an error of the oracle says whose it is, and a program that the oracle
+// rejects was generated wrongly.
 BackendRecord RecordOf(const Outcome& outcome, bool exact);
 
 }  // namespace assay

@@ -41,7 +41,7 @@ bool HasTimeLeft(const Backend& backend, std::clock_t begun) {
          static_cast<double>(std::clock() - begun) < kMostSeconds * CLOCKS_PER_SEC;
 }
 
-// Where compilation is cheap, the oracle on large inputs costs as much as another program.
+// If compilation is cheap, the oracle on large inputs costs as much as another program.
 bool PaysAgain(const Backend& backend, const Case& made) {
   constexpr int64_t kMostElements = 512;
   int64_t elements = 0;
@@ -286,7 +286,7 @@ CaseRunner::Prepared CaseRunner::Prepare(int64_t index, WorkerState& state) cons
 }
 
 void CaseRunner::RunPack(absl::Span<Prepared* const> members, bool screened) {
-  // What hangs is not asked again, and no other part of its pack.
+  // A program that hangs is not asked again, and no other part of its pack.
   constexpr double kMostSecondsToHalve = 5;
   double longest = 0;
   const auto is_taken = [&](size_t first, size_t count) {

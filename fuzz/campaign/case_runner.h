@@ -84,7 +84,7 @@ class CaseRunner {
   // within a pack.
   BackendRecord RunOn(Backend& backend, const Case& made, const CaseKey& key, const MoreSets& more,
                       CaseRecord& record, WorkerState& state);
-  // Whether the program of this key is compiled cheaply at first; makes the program to count its
+  // True if the program of this key is compiled cheaply at first; makes the program to count its
   // instructions.
   bool IsScreened(const CaseKey& key) const;
   Backend& BackendOf(const CaseKey& key) const { return *backends_[key.backend]; }
@@ -109,16 +109,16 @@ class CaseRunner {
   bool IsRepeated(int64_t index) const;
   // Compiles those together for which that is possible, the screened ones and the rest apart.
   void RunPacks(std::vector<Prepared>& cases, WorkerState& state);
-  // Where they cannot be compiled together or run, in smaller packs.
+  // Runs members that cannot be compiled together or run in smaller packs.
   void RunPack(absl::Span<Prepared* const> members, bool screened);
   // False where that is not possible.
   bool RunTogether(absl::Span<Prepared* const> members, bool screened);
   // In a cheap way if there is one for the case: what fails there goes to the second check, which
   // compiles it as users do. Otherwise as a user compiles it.
   BackendRecord RunScreened(Prepared& prepared, const CaseKey& key, WorkerState& state);
-  // Of the last run of the checker.
+  // Records the last run of the checker.
   BackendRecord RecordOfRun(const Outcome& outcome, const Checker& checker, const CaseKey& key);
-  // What is notable of the last run of the checker, of which `passed` is the record.
+  // Records what is notable of the last run of the checker, of which `passed` is the record.
   std::optional<BackendRecord> FarOffOf(const Checker& checker, const BackendRecord& passed) const;
   // The first failure, else the first set of which something is notable, or one of the sets that
   // pass; otherwise inconclusive.

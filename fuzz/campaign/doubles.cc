@@ -93,7 +93,7 @@ class Row {
     return result;
   }
 
-  // How flags, or those that leave out a pass, silence two failures.
+  // Compares how flags, or those that leave out a pass, silence two failures.
   template <typename Condition>
   static bool AnyFlag(const Culprit& a, const Culprit& b, Condition condition) {
     for (size_t i = 0; i < std::min(a.states.size(), b.states.size()); ++i) {
@@ -139,7 +139,7 @@ class Row {
     }
     if (!json_.contains("ops")) return true;
     const Names all = OpsOf(a.culprit), some = OpsOf(b.culprit);
-    // Of a function of floats and one of complex numbers one says nothing of the other.
+    // A function of floats and one of complex numbers say nothing of each other.
     const bool is_other_function = a.culprit.numbers != b.culprit.numbers &&
                                    std::any_of(some.begin(), some.end(), [](const std::string& op) {
                                      return IsOp(op, kElementwise);

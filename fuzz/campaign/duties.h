@@ -42,7 +42,7 @@ struct CampaignDesk {
   bool CasesLeft() const;
   // The time of one case, after which its worker is killed.
   double CaseSeconds() const;
-  // How many cases are handed out together, beginning with this one.
+  // The number of cases that are handed out together, beginning with this one.
   int64_t BatchFrom(int64_t index) const;
   // All cases before it have ended.
   int64_t AllEndedBefore() const {
@@ -50,7 +50,7 @@ struct CampaignDesk {
   }
   // Wall clock seconds that triage of all signatures which it has not seen will take.
   double TriageBacklog() const;
-  // The same of the second checks of all suspects that wait.
+  // The seconds that the second checks of all waiting suspects will take.
   double CheckBacklog() const;
   // Now() from which on no finding is handed to triage; 0: no such time.
   double TriageEnds() const { return options.seconds_include_triage ? ends : 0; }

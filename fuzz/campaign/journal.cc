@@ -159,7 +159,7 @@ void TakeLine(const nlohmann::json& line, EarlierCampaign& campaign) {
   }
 }
 
-// What keeps a campaign from writing is no fault of whom it tests.
+// An obstacle to the campaign's writing is no fault of the compiler under test.
 absl::Status AsSick(const absl::Status& status) {
   return status.ok() ? status : MakeError(ErrorClass::kSickMachine, ToStd(status.message()));
 }
@@ -240,7 +240,7 @@ absl::Status Journal::Open(const CampaignOptions& options) {
   absl::StatusOr<int> opened = OpenForAppending(path_, /*keeps=*/true);
   if (!opened.ok()) return AsSick(opened.status());
   fd_ = *opened;
-  // Where a file system knows no locks there is none.
+  // A file system that knows no locks has none to offer.
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return absl::FailedPreconditionError(absl::StrCat(
         "another campaign writes to ", options.out_dir, ": wait for it, or name another --out"));

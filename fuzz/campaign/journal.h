@@ -24,12 +24,12 @@ namespace assay {
 
 nlohmann::json FindingToJson(const CampaignFinding& finding);
 
-// What makes a campaign: program i is the same, and is judged in the same way, where all of it is.
-// By names for people: "seed", "backend", "version", "defect", ...
+// The facts that make a campaign: program i is the same, and is judged in the same way, if all of
+// them are. By names for people: "seed", "backend", "version", "defect", ...
 using CampaignIdentity = std::map<std::string, std::string>;
 CampaignIdentity IdentityOf(const CampaignOptions& options, const CampaignSummary& summary);
 
-// What a journal says of a campaign that was ended in whatever way.
+// The contents of a journal of a campaign that was ended in whatever way.
 struct EarlierCampaign {
   CampaignIdentity identity;
   int64_t first = 0, next = 0;  // the case to go on with

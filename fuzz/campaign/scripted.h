@@ -18,7 +18,7 @@
 
 namespace assay {
 
-// Of a tally that no process works for.
+// Options of a tally that no process works for.
 inline CampaignOptions TallyOptions() {
   CampaignOptions options;
   options.backends = {"one", "two"};
@@ -99,7 +99,7 @@ class ZeroOracle : public Oracle {
       const Module& module, const DeviceAssignment& devices,
       const std::vector<DeviceInputs>& inputs, const Profile& profile,
       const Limits& limits) override {
-    // What it would have to say of items that go out is not known.
+    // Nobody knows what the backend would have to say of items that go out.
     for (const Computation* computation : module.computations()) {
       for (const Instruction* at : *computation) {
         if (at->opcode() != Opcode::kOutfeed) continue;

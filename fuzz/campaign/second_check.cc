@@ -171,7 +171,7 @@ void SecondCheck::Ask(const Case& made, const CaseKey& key, ConfirmRecord& confi
   checker.NotePhaseIn(&state_.phase);
   const Outcome outcome = RunAgain(check_case, key, checker, confirm);
   if (!confirm.fails_cheaply) confirm.place.clear();  // signing says it, of what is no better known
-  // Whether it fails depends on the numbers that it draws, which is no answer that changes.
+  // A failure that hangs on the numbers that are drawn is no answer that changes.
   if (confirm.draws_numbers && confirm.fails < confirm.runs) confirm.fails = 0;
   const bool is_wrong = outcome.Fails(Outcome::kWrong) && confirm.fails == confirm.runs;
   const CheckSubject cheap = is_wrong ? WhereCheap(subject, check_case, key, first)

@@ -23,7 +23,7 @@ class SecondCheck {
   ConfirmRecord Run();
 
  private:
-  // Of a backend in this process, and of one elsewhere.
+  // Checks a backend in this process, or one elsewhere.
   void RunHere(const Case& made, ConfirmRecord& confirm);
   void RunElsewhere(const Case& made, ConfirmRecord& confirm);
   // The program with one output alone, which compiles in less time: that of the key, and where it
@@ -34,7 +34,7 @@ class SecondCheck {
   // A suspect that does not fail alone, in one program with each that it was compiled with: a user
   // may have both in one, too.
   void CheckBesideOthers(ConfirmRecord& confirm);
-  // What is asked about: the program with all outputs or with one, and its inputs.
+  // The program that is asked about, with all outputs or with one, and its inputs.
   struct Question {
     const Case& made;
     const CaseKey& key;
@@ -47,12 +47,13 @@ class SecondCheck {
   // A suspect compiled as it was when it was seen first, but in a process and a module of its own.
   Outcome OutcomeAsScreened(const CheckSubject& subject, const CheckCase& check_case,
                             const CaseKey& key) const;
-  // What is wrong first in the program where it is compiled cheaply, of one output that is a wrong
-  // value; nothing of other suspects, nor where that is only seen if it is compiled as users do.
+  // Finds what is wrong first in the program where it is compiled cheaply, of one output that is a
+  // wrong value; nothing of other suspects, nor where that is only seen if it is compiled as users
+  // do.
   std::optional<WrongArray> FirstWhereCheap(const CheckSubject& subject,
                                             const Question& question) const;
-  // How to compile a wrong value from here on: under cheap flags, which take a third of the time,
-  // where it is wrong under them, too. Forgets what was seen first if that was another way.
+  // Chooses how to compile a wrong value from here on: under cheap flags, which take a third of the
+  // time, where it is wrong under them, too. Forgets what was seen first if that was another way.
   CheckSubject WhereCheap(const CheckSubject& subject, const CheckCase& check_case,
                           const CaseKey& key, std::optional<WrongArray>& first) const;
   // Notes in `confirm` what of a wrong value is only notable. Returns what is wrong first.

@@ -1,4 +1,4 @@
-// What becomes of a suspect that is looked at again: alone, whole or cheaply.
+// Tests what becomes of a suspect that is looked at again: alone, whole or cheaply.
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -165,7 +165,7 @@ TEST(CampaignTest, WhatFailsLikeManyBeforeItIsOnlyCounted) {
     };
     const CampaignSummary summary = Fuzz(options, Elsewhere(is_wrong));
     const int64_t alike = CampaignSummary::SumOf(summary.alike);
-    // Of all programs, not of those alone that are compiled cheaply at first.
+    // These are of all programs, not of those alone that are compiled cheaply at first.
     EXPECT_GT(alike, 50) << percent << "\n" << summary.ToJson().dump(1);
     EXPECT_LT(alike, summary.suspects / 2);
     if (!is_as_users_do) {

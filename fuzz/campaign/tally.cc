@@ -53,7 +53,7 @@ std::string LooksOf(const Suspect& suspect) {
                 ReasonOf(suspect.record.text));
 }
 
-// How a compiler died, if it said why; "" of other suspects. Where it stands for Signature::place.
+// The words with which a compiler died; "" of other suspects. They stand for Signature::place.
 std::string LastWordsOf(const BackendRecord& record) {
   if (record.kind != Outcome::kCompileCrash && record.kind != Outcome::kRejected) return "";
   const std::string signature = CrashSignature(record.text);
@@ -61,10 +61,10 @@ std::string LastWordsOf(const BackendRecord& record) {
   return StrCat(Name(record.kind), ": ", signature);
 }
 
-// How many of the findings of one signature triage looks at: the first ones, then fewer and fewer,
-// because each takes as long as a hundred programs. Fewer where all of them so far were one bug,
-// and fewest where it names the op that is wrong: of 186 second and later looks in 140
-// minutes on XLA two found a bug that no other signature had shown.
+// The number of findings of one signature that triage looks at: the first ones, then fewer and
+// fewer, because each takes as long as a hundred programs. Fewer where all of them so far were one
+// bug, and fewest where it names the op that is wrong: of 186 second and later looks in 140 minutes
+// on XLA two found a bug that no other signature had shown.
 int64_t SampleOf(const Culprit& culprit, int64_t found, bool is_one) {
   const int64_t more = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(found, 0)));
   if (culprit.NamesItsOp()) return 1 + (is_one ? (more - 1) / 4 : more / 3);
@@ -306,7 +306,7 @@ Confirmation Tally::TakeConfirm(const Suspect& suspect, const ConfirmRecord& con
   } else if (always && IsFinding(confirm.record.kind) &&
              confirm.record.kind != Outcome::kOurFault && finding.kind != Outcome::kOurFault &&
              confirm.record.kind != finding.kind) {
-    // What writes where it must not is now a crash, now a wrong value.
+    // A write to the wrong place is now a crash, now a wrong value.
     finding.kind = confirm.record.kind;
     finding.phase = confirm.record.phase;
     finding.text = confirm.record.text;
@@ -336,7 +336,7 @@ std::string Tally::KnownAs(const CampaignFinding& finding) const {
 
 void Tally::EndTriage(size_t at) {
   CampaignFinding& finding = findings_[at];
-  // What is legal is so whatever became of it while it was reduced.
+  // A legal answer is so whatever became of it while it was reduced.
   const bool is_legal = IsByLicence(finding.notable) && finding.triage.notable.empty();
   if (!is_legal) finding.notable = finding.triage.notable;
   triaged_buckets_[finding.signature].insert(finding.bucket);
@@ -377,8 +377,8 @@ std::optional<size_t> Tally::NextToTriage() const {
     const bool is_enough = found != summary_.signatures.end() &&
                            seen >= SampleOf(finding.culprit, found->second, is_one);
     if (is_enough && options_.most_triaged == 0 && !IsSecondVariant(finding)) continue;
-    // What is new comes before what is looked at once more, and a failure before what is no more
-    // than notable.
+    // News comes before what is looked at once more, and a failure before what is no more than
+    // notable.
     const std::tuple<bool, bool, int64_t, bool, int64_t> cost = {
         seen > 0, !finding.notable.empty(), seen, IsSlow(finding.kind), finding.instructions};
     if (best.has_value() && cost >= least) continue;

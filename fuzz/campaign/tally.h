@@ -46,8 +46,8 @@ class Tally {
   Suspect NextSuspect();
   // It was handed out and not looked at.
   void GiveBack(Suspect suspect) { suspects_.push_back(std::move(suspect)); }
-  // Where failures are that all had one signature, seen often enough to save the next one of the
-  // place most of its second check; every so often a place is left out, and looked at in full.
+  // The places at which all failures had one signature, seen often enough to save the next one
+  // there most of its second check; every so often a place is left out, and looked at in full.
   FamiliarPlaces Familiar() const;
   // The second check of a suspect. A case that fails only now and then is nondeterministic.
   Confirmation TakeConfirm(const Suspect& suspect, const ConfirmRecord& confirm);
@@ -62,7 +62,8 @@ class Tally {
   bool IsNovel(const CampaignFinding& finding) const;
   // Signatures that triage has not looked at, limits of time and memory not counted.
   int64_t UntriagedSignatures() const;
-  // What the same campaign had seen before it was resumed; findings that have no triage get it.
+  // Takes over what the same campaign had seen before it was resumed; findings that have no triage
+  // get it.
   void Restore(EarlierCampaign earlier);
   // A finding is handed to triage.
   CampaignFinding& BeginTriage(size_t at);
@@ -79,7 +80,8 @@ class Tally {
  private:
   std::optional<CampaignFinding> AddSuspect(Suspect suspect);
   CampaignFinding CountAlike(CampaignFinding finding, const std::string& place);
-  // Of what is notable by a licence in one way, the first and some of the rest are checked.
+  // True for the first and some of the rest of what is notable by a licence in one way: these are
+  // checked.
   bool IsSampled(const std::string& notable);
   // The suspect as a finding, before anybody has looked at it again.
   CampaignFinding FindingOf(const Suspect& suspect) const;
@@ -88,7 +90,7 @@ class Tally {
   std::string KnownAs(const CampaignFinding& finding) const;
   // Notes which buckets are probably the bug of one with a smaller program.
   void NoteDoubles();
-  // What is known of those that triage has looked at is known of those that look the same.
+  // Gives what is known of findings that triage has looked at to those that look the same.
   void SpreadKnown();
   size_t BestSuspect() const;  // its number in suspects_, which is not empty
 

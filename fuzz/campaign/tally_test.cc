@@ -442,7 +442,7 @@ TEST(Tally, OfManySuspectsWithFewResultsMostAreOnlyCounted) {
   EXPECT_EQ(summary.findings + summary.screened_only + CampaignSummary::SumOf(summary.alike), 500);
 }
 
-// What a compiler says when it dies is enough, where it says something.
+// The words of a compiler that dies are enough, where there are any.
 TEST(Tally, OfManyThatDieInTheSameWordsMostAreOnlyCounted) {
   const CampaignOptions options = TallyOptions();
   Tally tally(options);

@@ -53,7 +53,7 @@ class WarmTemplate {
   void Serve(int fd);
 
  private:
-  // Of the first programs of the seed, with their inputs: another generator makes others.
+  // A hash of the first programs of the seed, with their inputs: another generator makes others.
   std::string FingerprintOfPrograms() const;
   nlohmann::json Answer(const nlohmann::json& request, WorkerState& state);
   nlohmann::json Triage(const CaseKey& key, const nlohmann::json& request);

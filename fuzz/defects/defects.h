@@ -24,13 +24,13 @@ struct PlantedDefect {
   bool guarded = false;  // bites only at some values or attributes
 };
 
-// What became of a defect that a published run did not kill, as people found it (survivors.json).
+// The verdict of people on a defect that a published run did not kill (survivors.json).
 struct Survivor {
   std::string reason;  // "equivalent", "invisible", "not generated", "masked"
   std::string text;
 };
 
-// Of the survivors that somebody has looked at, by the name of the defect.
+// The survivors that somebody has looked at, by the name of the defect.
 const std::map<std::string, Survivor>& Survivors();
 // By name.
 const std::vector<PlantedDefect>& PlantedDefects();

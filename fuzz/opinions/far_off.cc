@@ -21,7 +21,8 @@ double UlpAt(const FloatFormat& format, double number) {
   return std::max(least, std::ldexp(1.0, std::ilogb(number) - format.mantissa_bits));
 }
 
-// What is forced to be a number may be off by some ulps as well; zeros may have either sign.
+// An answer that is forced to be a number may be off by some ulps as well; zeros may have either
+// sign.
 ElementBound Widened(const FloatFormat& format, ElementBound bound, double plain) {
   const bool is_forced = (bound.flags & kForced) != 0;
   if (is_forced && !std::isfinite(plain)) return bound;
@@ -32,7 +33,7 @@ ElementBound Widened(const FloatFormat& format, ElementBound bound, double plain
   bound.flags |= kZeroSignFree;
   bound.flags &= ~kZeroSigns;
   if ((bound.flags & kNotFinite) != 0) return bound;
-  // What is zero however it is rounded, is so in any form that is near.
+  // A value that is zero however it is rounded, is so in any form that is near.
   const bool is_zero = is_forced && plain == 0;
   if (!is_zero)
     bound.radius = kTimesItsRounding * std::max(bound.radius, UlpAt(format, bound.centre) / 2);

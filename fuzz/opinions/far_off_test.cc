@@ -1,4 +1,4 @@
-// What is legal, and yet far from the program.
+// Tests answers that are legal, and yet far from the program.
 #include "fuzz/opinions/far_off.h"
 
 #include <cmath>

@@ -78,7 +78,7 @@ NotedOutcome CheckAndNote(const CheckSubject& subject, const Module& module,
 
 namespace {
 
-// What is notable of the array that is wrong.
+// Describes what is notable of the array that is wrong.
 std::string NotableOf(const CheckSubject& subject, const Module& module,
                       const std::vector<Literal>& inputs, const WrongArray& wrong) {
   if (wrong.instruction == nullptr) return "";

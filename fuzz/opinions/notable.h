@@ -30,10 +30,10 @@ struct NotedOrigin {
   std::optional<WrongArray> first;  // of the program, where it was asked for
 };
 
-// What is notable of the first array that is wrong when all are outputs (a sign of a zero whose
-// bits are looked at later, say), if all else is right or notable with the right value of that
-// array for an input; "sign of a zero", too, where the answer is right for a program in which the
-// zeros of one array have the other sign. For a program whose own outputs (`answer`) are really
+// Describes what is notable of the first array that is wrong when all are outputs (a sign of a zero
+// whose bits are looked at later, say), if all else is right or notable with the right value of
+// that array for an input; "sign of a zero", too, where the answer is right for a program in which
+// the zeros of one array have the other sign. For a program whose own outputs (`answer`) are really
 // wrong, on a backend that runs elsewhere. Compiles one program, unless the caller knows what is
 // wrong first, and two more per notable array.
 NotedOrigin NotableOrigin(const CheckSubject& subject, const Module& module,

@@ -94,7 +94,7 @@ std::string OriginOf(const std::string& entry, bool drops_negate,
   EXPECT_TRUE(noted.outcome.Fails(Outcome::kWrong)) << noted.outcome.Describe();
   EXPECT_EQ(noted.notable, "") << "the outputs themselves are wrong";
   const NotedOrigin origin = NotableOrigin(subject, **module, inputs, noted.answer);
-  // What zeros alone explain needs no array to blame; what remains a failure does.
+  // A difference that zeros alone explain needs no array to blame; what remains a failure does.
   EXPECT_TRUE(origin.first.has_value() || !origin.notable.empty());
   if (origin.first.has_value()) {
     const WrongArray first = FirstWrongArray(subject, **module, inputs);

@@ -26,7 +26,7 @@ bool IsOfFloats(const Literal& leaf) {
   return IsFloat(leaf.element_type()) || IsComplex(leaf.element_type());
 }
 
-// Whether the op gives floats another order could give otherwise: neither what it only moves,
+// True if the op gives floats another order could give otherwise: neither what it only moves,
 // chooses or converts, nor what it makes of nothing.
 bool IsArithmetic(const Instruction& at) {
   static constexpr Opcode kOthers[] = {Opcode::kParameter, Opcode::kConstant,
@@ -55,7 +55,7 @@ bool HasArithmetic(const Computation& computation) {
                      [](const Instruction* at) { return IsArithmetic(*at); });
 }
 
-// Whether there is any in the module or, where it is known which instruction is wrong, in what it
+// True if there is any in the module or, where it is known which instruction is wrong, in what it
 // is made of.
 bool HasArithmetic(const Module& module, const Instruction* wrong) {
   if (wrong == nullptr) {
@@ -75,7 +75,7 @@ bool HasArithmetic(const Module& module, const Instruction* wrong) {
       if (seen.insert(operand).second) open.push_back(operand);
     }
   }
-  // What those call in turn is rare, and is arithmetic as a rule.
+  // Calls within those are rare, and are arithmetic as a rule.
   return std::any_of(callees.begin(), callees.end(), [](const Computation* one) {
     return HasArithmetic(*one) || std::any_of(one->begin(), one->end(), [](const Instruction* at) {
              return !at->callees().empty();
@@ -206,8 +206,8 @@ struct RealLeaf {
     ElementBound bound;
     const bool is_known =
         std::isfinite(own) && std::isfinite(exact[at]) && std::isfinite(rounded[at]);
-    // What vanished because it was too small for its type is gone, in any order; what a sum
-    // swallowed is not.
+    // A number that vanished because it was too small for its type is gone, in any order; what a
+    // sum swallowed is not.
     if (!is_known || (own == 0 && rounded[at] != 0)) {
       bound.flags = kForced;
       return bound;
@@ -252,7 +252,7 @@ std::vector<int64_t> FailedBoth(const ArrayExpectation& one, const ArrayExpectat
   return both;
 }
 
-// Whether an element that is wrong is of another class than the program's own: no order of real
+// True if an element that is wrong is of another class than the program's own: no order of real
 // arithmetic explains it, and nobody has to compute any.
 bool HasAnotherClass(const ArrayExpectation& right, const Literal& leaf) {
   if (!IsOfFloats(leaf)) return false;
@@ -317,7 +317,7 @@ bool IsRearrangedBy(const GuiltyPass& guilty, const CheckSubject& subject, const
       numbers->rounded.size() != leaves.size()) {
     return false;
   }
-  // What the pass made may be near, and the answer right for it: licences for single ops, such as
+  // The pass's module may be near, and the answer right for it: licences for single ops, such as
   // that of flushing, do the rest.
   std::optional<Expectation> made = ExpectationOf(subject, blame.after, arguments);
   if (made.has_value() && (made->leaves.size() != leaves.size() ||

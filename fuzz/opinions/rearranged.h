@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// What such a wrong value is called where it is notable.
+// The name of such a wrong value where it is notable.
 inline constexpr char kRearranged[] = "another order of the arithmetic";
 
 struct GuiltyPass {

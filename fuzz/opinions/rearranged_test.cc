@@ -135,7 +135,7 @@ TEST(RearrangedTest, ASumMayBeginWithWhatIsAdded) {
   const std::string root = "add(x, r)";
   product.entry.replace(product.entry.find(root), root.size(), "multiply(x, r)");
   EXPECT_FALSE(IsRearranged(product, {-4.75000048, 2})) << "nothing is added to it";
-  // What is left of a difference may be far from what it is in real numbers.
+  // The rest of a difference may be far from what it is in real numbers.
   Asked cancels = added;
   const std::string terms = "{{-2.75000024, 1}, {-2, 1}}";
   cancels.entry.replace(cancels.entry.find(terms), terms.size(),
@@ -228,7 +228,7 @@ TEST(RearrangedTest, ComparedNumbersAreThoseOfRealNumbers) {
   EXPECT_FALSE(IsRearranged(other, answer, Profile::Strict())) << "true is false";
 }
 
-// Of few digits 16 ulp would be any number.
+// In a type of few digits 16 ulp would be any number.
 TEST(RearrangedTest, NarrowTypesHaveFewerUlps) {
   const Asked narrow = {.entry = R"(
   x = f16[1] parameter(0)

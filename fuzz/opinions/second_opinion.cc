@@ -146,7 +146,7 @@ std::string Quoted(const std::string& word) {
   return StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
-// What a shell prints for the command.
+// The output of a shell for the command.
 std::string OutputOf(const std::string& command) {
   const Isolated run = RunIsolated(
       [&command] {
@@ -162,7 +162,7 @@ std::string OutputOf(const std::string& command) {
   return run.bytes;
 }
 
-// What `python` prints for the script; "" without a temporary folder.
+// The output of `python` for the script; "" without a temporary folder.
 std::string OutputOf(const std::string& python, const std::string& script) {
   const TemporaryFolder folder("assay-opinion");
   const std::string path = folder.path() + "/opinion.py";

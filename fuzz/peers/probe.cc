@@ -27,8 +27,8 @@
 namespace assay {
 namespace {
 
-// Of the processor, as on a busy machine the clock on the wall says little; and of that clock, for
-// what sleeps.
+// These are of the processor's time, as on a busy machine the clock on the wall says little; and of
+// that clock, for what sleeps.
 constexpr double kMostSeconds = 300;
 // Compilers use more of a machine of many cores at once.
 double MostCpuSeconds() { return std::max(120.0, 15.0 * std::thread::hardware_concurrency()); }
@@ -88,7 +88,7 @@ class Asker {
   // Some questions were not asked any more, for lack of time.
   bool gave_up() const { return gave_up_; }
   int64_t compilations() const { return compilations_; }
-  // What was said of the first program that was not taken.
+  // The words about the first program that was not taken.
   const std::string& first_words() const { return first_words_; }
   double seconds() const { return Now() - start_; }
 
@@ -252,7 +252,7 @@ class PlainProbe {
         unclear_types_.insert(question.type);  // it may be the type that a compiler dies of
       }
     }
-    // What is taken on another type says something of those on which it is not.
+    // An op that is taken on another type says something of those on which it is not.
     for (const Question& question : questions) {
       if (question.IsRefused() && taken_ops_.contains(question.opcode)) ++refusals_[question.type];
     }
@@ -293,7 +293,7 @@ class PlainProbe {
   std::map<ElementType, int> refusals_;  // of ops that are taken on other types
 };
 
-// Whether the op takes or gives an array of the type.
+// True if the op takes or gives an array of the type.
 bool Has(const Module& module, Opcode opcode, ElementType type) {
   for (const Instruction* at : *module.entry()) {
     if (at->opcode() != opcode) continue;

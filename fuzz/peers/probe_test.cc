@@ -1,4 +1,4 @@
-// What a compiler of few ops and types is asked, and what it then gets.
+// Tests what a compiler of few ops and types is asked, and what it then gets.
 #include "fuzz/peers/probe.h"
 
 #include <gmock/gmock.h>

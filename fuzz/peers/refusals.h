@@ -1,4 +1,4 @@
-// What a probe found out about a peer, kept in the user's cache folder: a release answers the same
+// The answers of a peer to a probe, kept in the user's cache folder: a release answers the same
 // tomorrow.
 #pragma once
 
@@ -18,7 +18,7 @@ std::string EncodeRefusals(const std::string& key, const GeneratorOptions& optio
 // else: it comes from a file that anybody may have written.
 bool DecodeRefusals(const std::string& text, const std::string& key, GeneratorOptions& options);
 
-// Where the answers for `key` are kept.
+// The file with the answers for `key`.
 std::string RefusalsFile(const std::string& key);
 // The answers that were kept for `key`, which names the backend, its release and the questions.
 bool ReadRefusals(const std::string& key, GeneratorOptions& options);

@@ -40,9 +40,9 @@ bool Telling(std::string_view line) {
                      [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
 }
 
-// Where the words for a heap that was written over begin, the C library's or those of the kernel
-// that is given a result's address; npos: they are not there. Who notices, and by which check,
-// depends on what lies where.
+// Finds where the words for a heap that was written over begin, the C library's or those of the
+// kernel that is given a result's address; npos: they are not there. Who notices, and by which
+// check, depends on what lies where.
 size_t CorruptedHeap(const std::string& signature) {
   constexpr std::string_view kWords[] = {"double free or corruption",
                                          "corrupted double-linked list",
@@ -162,7 +162,7 @@ std::string CrashSignature(const std::string& text) {
         signature += " #";
         continue;
       }
-      // Where MLIR found it, if it knows: an instruction by its name.
+      // This is the place where MLIR found it, if it knows: an instruction by its name.
       if (word.rfind("loc(", 0) == 0 || word.rfind("<unknown>:", 0) == 0) continue;
       StrAppend(&signature, signature.empty() ? "" : " ", NormaliseWord(word));
     }

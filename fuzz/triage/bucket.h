@@ -1,4 +1,4 @@
-// What tells failures apart besides who is guilty: the words of a crash, the ops of a reduced
+// Facts that tell failures apart besides who is guilty: the words of a crash, the ops of a reduced
 // program and its types.
 #pragma once
 
@@ -18,8 +18,8 @@ std::string CrashSignature(const std::string& text);
 // not count.
 std::set<std::string> OpcodeSet(const Module& module);
 
-// What may make another bug of a program with the same bucket: the class of the numbers of output
-// `leaf` (of the first one where there is no such), and the types of all indices. "f by s8",
+// Facts that may make another bug of a program with the same bucket: the class of the numbers of
+// output `leaf` (of the first one where there is no such), and the types of all indices. "f by s8",
 // "i of few bits".
 std::string VariantOf(const Module& module, int64_t leaf = 0);
 
@@ -28,9 +28,9 @@ bool IsCrash(Outcome::Kind kind);
 
 // The kind of numbers: 'f' floats, 'c' complex, 'p' predicates, 'i' integers.
 char ClassLetter(ElementType type);
-// Of the output, the first of a tuple.
+// The class of the output, the first of a tuple.
 char ClassLetterOf(const Module& module);
-// Of the output, or of what it is a comparison of.
+// The class of the output, or of what it is a comparison of.
 char ClassLetterOfNumbers(const Module& module);
 
 }  // namespace assay

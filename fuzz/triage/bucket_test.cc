@@ -1,4 +1,4 @@
-// What is left of a crash report once what belongs to one case is gone.
+// Tests what is left of a crash report once what belongs to one case is gone.
 #include "fuzz/triage/bucket.h"
 
 #include "fuzz/triage/causes.h"

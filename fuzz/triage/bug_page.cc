@@ -122,7 +122,7 @@ absl::Status WriteText(const fs::path& path, const std::string& text, bool execu
   return absl::OkStatus();
 }
 
-// As it stands in repro.hlo, on the page and on the terminal.
+// The program as it stands in repro.hlo, on the page and on the terminal.
 std::string ProgramText(const BugPage& page) {
   return SpellNegativeZeros(page.finding.module_text);
 }
@@ -149,7 +149,7 @@ std::string OpinionText(const SecondOpinion& opinion) {
   return "";
 }
 
-// What follows a word in the judgement, to the end of its line.
+// The words behind `word` in the judgement, to the end of its line.
 std::string InJudgement(const BugPage& page, const std::string& word, size_t from = 0) {
   const std::string& text = page.finding.judgement;
   const size_t at = text.find(word, from);
@@ -178,7 +178,7 @@ std::string InWords(const BugPage& page) {
   const std::string first_line =
       page.finding.judgement.substr(0, page.finding.judgement.find('\n'));
   if (got.empty() || right.empty()) {
-    // Of what a dying compiler wrote, the line that says which check failed.
+    // Among the words of a dying compiler, this is the line that says which check failed.
     for (const char* word : {"Check failed: ", "RET_CHECK failure "}) {
       const std::string check = InJudgement(page, word);
       if (!check.empty()) return StrCat("it dies: ", word, check);

@@ -48,8 +48,8 @@ std::string BugHtml(const BugPage& page);
 std::string NumpyName(ElementType type);
 // The number of the signal that a judgement says the compiler died of; 0: of none, or nobody knows.
 int SignalOfDeath(const std::string& judgement);
-// Those of a compiler's last words that tell this death from others: the check that failed, or the
-// error that it reported. "": it died without any.
+// The part of a compiler's last words that tells this death from others: the check that failed, or
+// the error that it reported. "": it died without any.
 std::string WordsOfDeath(const BugPage& page);
 
 // Lines of two texts side by side in one list: ' ' common, '-' only before, '+' only after.

@@ -141,14 +141,14 @@ bool IsMadeOf(const Instruction* at, Opcodes opcodes) {
   return opcodes.empty();
 }
 
-// What a signature says after the word: "log(exponential) f" after " at ".
+// The part of a signature behind the word: "log(exponential) f" after " at ".
 std::string After(const std::string& text, const std::string& word) {
   const size_t at = text.rfind(word);
   return at == std::string::npos ? "" : text.substr(at + word.size());
 }
 
-// Where code generation, an import or the folding of constants is to blame, a signature that names
-// no operands means whatever they are (SignatureOf).
+// If code generation, an import or the folding of constants is to blame, a signature that names no
+// operands means whatever they are (SignatureOf).
 bool MeansAnyOperands(const std::string& signature) {
   const auto has = [&signature](const char* guilty) {
     return signature.find(guilty) != std::string::npos;

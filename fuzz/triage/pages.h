@@ -23,7 +23,7 @@ struct PageOwner {
   bool operator==(const PageOwner&) const = default;
 };
 
-// Where the page of a bucket is, or would be.
+// The folder in which the page of a bucket is, or would be.
 std::string PageFolder(const std::string& pages, const std::string& bucket, const PageOwner& owner);
 
 // The folder of the bucket's page for programs of the variant: a bucket has one page, and a second

@@ -68,9 +68,9 @@ std::optional<PeerFlag> GuardOf(const CheckSubject& subject, const ReduceCase& r
   return std::nullopt;
 }
 
-// What writes where it must not gives a wrong value at one time and dies at another, even of what
-// is compiled next: of that without a word. A compiler that says what it died of does so again, and
-// is not asked twice.
+// A write to the wrong place gives a wrong value at one time and dies at another, even of what is
+// compiled next: of that without a word. A compiler that says what it died of does so again, and is
+// not asked twice.
 bool FailsOtherwise(const Outcome& outcome, Outcome::Kind kind) {
   if (kind != Outcome::kWrong && kind != Outcome::kRunCrash) return false;
   if (outcome.Fails(kind)) return false;
@@ -103,8 +103,8 @@ void AddOtherDeaths(const CheckSubject& subject, const ReduceCase& reduce_case, 
   }
 }
 
-// What the reducer may do in what is left of the time, which began at `begun`. An oracle that dies
-// of the program, where the fault `is_ours`, would take triage along.
+// Tells the reducer what it may do in what is left of the time, which began at `begun`. An oracle
+// that dies of the program, where the fault `is_ours`, would take triage along.
 ReduceOptions ReducerOptions(const CheckSubject& subject, const TriageOptions& options,
                              double begun, bool is_ours) {
   ReduceOptions reduce;
@@ -143,8 +143,8 @@ absl::StatusOr<ReduceResult> ReduceWithin(const CheckSubject& subject,
   };
   const std::string notable = whole.notable;
   const std::optional<PeerFlag> guard = GuardOf(subject, reduce_case, kind);
-  // What does not compile need not mean the same to all; what is compiled of a comparator that is
-  // no order may do anything when it runs.
+  // A program that does not compile need not mean the same to all; what is compiled of a comparator
+  // that is no order may do anything when it runs.
   const bool portable = !subject.backend.Describe().in_process &&
                         (kind == Outcome::kWrong || kind == Outcome::kRunCrash);
   const UnportableCount unportable = UnportableUses(*reduce_case.module, reduce_case.inputs);
@@ -197,7 +197,7 @@ absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
   for (const auto& [name, value] : CheapFlags(subject.backend)) {
     cheap.options.flags.emplace(name, value);
   }
-  // How it fails there, of crashes with their signature; "" if it does not.
+  // The way in which it fails there, of crashes with their signature; "" if it does not.
   const auto failure = [&](const CheckSubject& on, const ReduceCase& what) -> std::string {
     const Outcome outcome = CheckFor(on, *what.module, what.inputs, kind).outcome;
     if (!outcome.Fails(kind)) return "";
@@ -215,7 +215,7 @@ absl::StatusOr<ReduceResult> ReduceCheaply(const CheckSubject& subject,
 
 }  // namespace
 
-// What has more is reduced a second time.
+// A larger result is reduced a second time.
 constexpr int64_t kFewInstructions = 8;
 
 absl::StatusOr<ReduceResult> ReduceFailure(const CheckSubject& subject,

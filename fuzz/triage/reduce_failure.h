@@ -1,5 +1,5 @@
-// What the reducer may lead to when it starts from a failure: a smaller program that fails in the
-// same way, of the same guilty rule, and does not only round in another order.
+// Chooses what the reducer may lead to when it starts from a failure: a smaller program that fails
+// in the same way, of the same guilty rule, and does not only round in another order.
 #pragma once
 
 #include <string>

@@ -27,8 +27,8 @@ bool Has(const Module& module, Opcode opcode) {
                      [opcode](const Instruction* at) { return at->opcode() == opcode; });
 }
 
-// How many instructions are left of the program, which fails as `kind` where `compile` is part of a
-// compiler that does not negate.
+// The number of instructions that are left of the program, which fails as `kind` where `compile` is
+// part of a compiler that does not negate.
 int64_t LeftOf(Outcome::Kind kind, decltype(FakeBackend::Script::compile) compile) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   FakeBackend::Script script = NegatesNothing(*oracle);
@@ -44,7 +44,7 @@ int64_t LeftOf(Outcome::Kind kind, decltype(FakeBackend::Script::compile) compil
   return reduced.ok() ? reduced->reduced.module->InstructionCount() : -1;
 }
 
-// The same when a compiler dies of each that slices: in the words that `words` gives.
+// Likewise when a compiler dies of each that slices: in the words that `words` gives.
 int64_t LeftOfWhatDies(
     const std::function<const char*(const Module&, const CompileOptions&)>& words) {
   return LeftOf(Outcome::kCompileCrash,
@@ -87,8 +87,8 @@ TEST(ReduceFailure, WrongValuesThatStayLargeUnderCheapFlagsAreReducedWithoutThem
   EXPECT_LE(left, 3);
 }
 
-// What a program wrote over shows in what is compiled next: of the whole the compiler dies two
-// times of three.
+// Memory that a program wrote over shows in what is compiled next: of the whole the compiler dies
+// two times of three.
 TEST(ReduceFailure, WhatIsWrongAtOneTimeDiesAtAnother) {
   int of_whole = 0;
   const auto dies_often = [&of_whole](const Module& module, const CompileOptions&) -> absl::Status {

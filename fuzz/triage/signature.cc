@@ -31,7 +31,7 @@ FlagState StateUnder(const CheckSubject& subject, const PeerFlag& flag, const Mo
                              : FlagState::kOtherwise;
 }
 
-// Whether a release has the flags.
+// True if a release has the flags.
 bool Takes(Backend& backend, const std::map<std::string, std::string>& flags) {
   CompileOptions compile;
   compile.flags = flags;
@@ -100,8 +100,8 @@ class SignatureMaker {
     NameOp(*wrong);
     // A pass folds constants whatever computed them.
     const bool is_folding = is_of_pass && blame.pass == "constant_folding";
-    // Where no pass is to blame, what gives an op its operands matters little: only element-wise
-    // ops are fused with them, and an import looks at one instruction at a time.
+    // If no pass is to blame, what gives an op its operands matters little: only element-wise ops
+    // are fused with them, and an import looks at one instruction at a time.
     const bool is_alone = is_of_pass
                               ? is_folding || FailsAlone(*wrong)
                               : !Info(wrong->opcode()).Is(kElementwise) || FailsAlone(*wrong);
@@ -118,7 +118,7 @@ class SignatureMaker {
       culprit.numbers = std::string(1, ClassLetter(wrong.shape().element_type()));
   }
 
-  // Whether the op is wrong by itself, of whatever its operands are made. That is known before the
+  // True if the op is wrong by itself, of whatever its operands are made. That is known before the
   // program is reduced, which costs a hundred times as much.
   bool FailsAlone(const Instruction& wrong) const {
     const EvaluateFunction evaluate = [this](const Module& module,
@@ -166,7 +166,7 @@ std::string StatesInWords(const Culprit& culprit) {
   return words;
 }
 
-// What a dying process wrote, without the numbers that a signature leaves open.
+// The last words of a dying process, without the numbers that a signature leaves open.
 std::string LastWords(std::string_view written) {
   std::string words;
   for (absl::string_view word : absl::StrSplit(ToAbsl(written), ' ', absl::SkipEmpty())) {

@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// Where programs go wrong, as Signature::place says it.
+// The places at which programs go wrong, as Signature::place says it.
 struct FamiliarPlaces {
   // Who was to blame for all failures of the place so far: for another one there it is taken to be
   // the same without a look at what silences it.
@@ -41,7 +41,7 @@ struct Signature {
   PassBlame blame;
 };
 
-// What is known of a failure before it is signed.
+// Facts that are known of a failure before it is signed.
 struct SigningHints {
   FamiliarPlaces familiar = {};
   std::optional<WrongArray> first = std::nullopt;  // of the program
@@ -60,12 +60,12 @@ Signature SignatureOf(const CheckSubject& subject, const Module& module,
 // A culprit for people: "wrong value: right without algsimp, at log(exponential) of floats".
 std::string InWords(const Culprit& culprit);
 
-// How a program that fails as `kind` does under each of Peer::telling; all by chance where a wrong
-// value becomes a crash of the run under one of them.
+// Asks how a program that fails as `kind` does under each of Peer::telling; all by chance where a
+// wrong value becomes a crash of the run under one of them.
 std::vector<FlagState> StatesUnderFlags(const CheckSubject& subject, const Module& module,
                                         const std::vector<Literal>& inputs, Outcome::Kind kind);
 
-// Those of Peer::cheap that this release of a backend that dumps_passes knows. Compiles a small
+// The flags of Peer::cheap that this release of a backend that dumps_passes knows. Compiles a small
 // program, or a few where one of the flags is unknown. Empty for other backends.
 std::map<std::string, std::string> CheapFlags(Backend& backend);
 

@@ -35,7 +35,7 @@ FakeBackend::Script WrongAfter(const std::string& pass, Oracle& oracle) {
   return script;
 }
 
-// What made its operands matters where a pass rewrites the op, which is then tried alone.
+// The maker of its operands matters where a pass rewrites the op, which is then tried alone.
 TEST(Signature, OfAFoldingNamesTheOpWithoutTryingItAlone) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   const auto module = ReadModule(R"(HloModule m

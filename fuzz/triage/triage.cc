@@ -99,11 +99,12 @@ class Triager {
     page_.program = options_.program;
     page_.is_jax = subject_.backend.Describe().is_jax;
     Outcome first = Check().outcome;
-    // What is now a crash and now a wrong value, or fails only now and then, gets some more tries.
+    // A failure that is now a crash and now a wrong value, or shows only now and then, gets some
+    // more tries.
     constexpr int kMoreTries = 3;
     const auto fails = [&] { return first.IsFailure() || first.Fails(finding_.kind); };
     for (int i = 0; i < kMoreTries && !fails(); ++i) first = Check().outcome;
-    // What had no answer on a busy machine may have one now, which tells more.
+    // A program that had no answer on a busy machine may have one now, which tells more.
     if (first.Fails(Outcome::kTimeout)) first = Check().outcome;
     if (first.IsFailure()) finding_.kind = page_.finding.kind = first.kind;
     if (!fails()) {
@@ -186,7 +187,7 @@ class Triager {
     }
     int64_t before = case_.module->InstructionCount();
     case_ = std::move(reduced->reduced);
-    // Of what was enough the rest would not change which ops there are.
+    // If what was found was enough, the rest would not change which ops there are.
     result_.is_smallest = reduced->complete || reduced->was_enough;
     const char* end = reduced->complete     ? ""
                       : reduced->was_enough ? " (its bucket has a page with no larger program)"
@@ -197,8 +198,8 @@ class Triager {
                         reduced->progress.seconds, end));
   }
 
-  // What writes where it must not may die once and be wrong ever after, which can be reduced: it
-  // is a wrong value from then on.
+  // A write to the wrong place may die once and be wrong ever after, which can be reduced: it is a
+  // wrong value from then on.
   bool IsWrongInstead() {
     const Outcome now = Check().outcome;
     if (!now.Fails(Outcome::kWrong)) return false;
@@ -229,7 +230,7 @@ class Triager {
     return true;
   }
 
-  // What was learned of the program when it was asked whether it has its page.
+  // Takes what was learned of the program when it was asked whether it has its page.
   void TakeExplained() {
     Triager& other = *explained_;
     other.page_.steps = std::move(page_.steps);
@@ -249,7 +250,7 @@ class Triager {
            !IsRearranged(subject_, whole, options_.python);
   }
 
-  // What writes where it must not does something else each time. The judgement is then that of an
+  // A write to the wrong place does something else each time. The judgement is then that of an
   // earlier run, which may be of the program before it was reduced.
   void SayThatItIsNotOfThisRun(const Outcome& now) {
     std::string& judgement = page_.finding.judgement;
@@ -331,7 +332,7 @@ class Triager {
     result_.bucket = BucketName(culprit);
   }
 
-  // What an op that only moves elements gives wrongly is right elsewhere.
+  // A value that is given wrongly by an op that only moves elements is right elsewhere.
   bool MovesElements(int64_t leaf) const {
     const Instruction* at = case_.module->entry()->root();
     if (at->opcode() == Opcode::kTuple && leaf >= 0 && leaf < at->operand_count())
@@ -341,8 +342,8 @@ class Triager {
     return is_move || family == OpFamily::kSorting || at->opcode() == Opcode::kGather;
   }
 
-  // What the op that gives the wrong element makes of its operands, and how that differs from what
-  // is right.
+  // Tells what the op that gives the wrong element makes of its operands, and how that differs from
+  // what is right.
   std::string DifferenceOf(const Expectation& expectation, const Literal& answer,
                            const ElementFailure& at) const {
     const std::vector<const Literal*> leaves = Leaves(answer);
@@ -402,7 +403,7 @@ class Triager {
         if (is_rearranged) noted.notable = kRearranged;
       }
       if (noted.notable.empty()) {
-        // What keeps the question from being asked may be another output, which is right.
+        // Another output, which is right, may keep the question from being asked.
         const std::optional<ReduceCase> part = WithOneOutput(case_, first.leaf);
         if (part.has_value() && IsRearranged(subject_, *part, options_.python)) {
           noted.notable = kRearranged;

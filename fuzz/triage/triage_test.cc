@@ -280,7 +280,7 @@ TEST_F(TriageTest, ReducesWhatIsTheHarnessesOwnFault) {
   }
 }
 
-// What writes to the wrong place is now a crash, now a wrong value.
+// A write to the wrong place is now a crash, now a wrong value.
 TEST_F(TriageTest, ExplainsWhatShowsNow) {
   FaultyCompiler compiler;
   Finding finding = MakeFinding();
@@ -440,7 +440,7 @@ ENTRY e {
   }
 }
 
-// What writes where it must not is now a wrong value, now a crash.
+// A write to the wrong place is now a wrong value, now a crash.
 TEST_F(TriageTest, AJudgementOfAnotherRunSaysSo) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   FakeBackend::Script script = NegatesNothing(*oracle);
@@ -603,8 +603,8 @@ TEST_F(TriageTest, CandidatesOfASmallProgramHaveFewSteps) {
   EXPECT_LE(oracle.most_steps, int64_t{1} << 16);
 }
 
-// What writes where it must not dies of it, or gives a wrong value, by chance: this backend dies of
-// each program when it runs it for the first time.
+// A program that writes to the wrong place dies of it, or gives a wrong value, by chance: this
+// backend dies of each program when it runs it for the first time.
 TEST_F(TriageTest, WhatFailsInOneWayOrAnotherIsReduced) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   FakeBackend::Script script = NegatesNothing(*oracle);
