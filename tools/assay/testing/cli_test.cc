@@ -1,11 +1,5 @@
-// The program from outside: exit status, last lines, --json. Scripts rely on all three.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-
+// The verbs from outside: exit status, last lines, --json. Scripts rely on all three.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -13,201 +7,13 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "tools/assay/testing/cli_for_test.h"
 
+namespace assay {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-struct Output {
-  int status = -1;
-  std::string text;  // standard output and standard error
-
-  std::string LastLine() const {
-    size_t end = text.find_last_not_of('\n');
-    if (end == std::string::npos) return "";
-    size_t begin = text.rfind('\n', end);
-    begin = begin == std::string::npos ? 0 : begin + 1;
-    return text.substr(begin, end + 1 - begin);
-  }
-  nlohmann::json LastJson() const { return nlohmann::json::parse(LastLine(), nullptr, false); }
-};
-
-// Runs in a folder of its own, so that a test leaves and sees no store.
-Output Shell(const std::string& line) {
-  std::string folder = testing::TempDir() + "/assay_cli_test";
-  std::filesystem::create_directories(folder);
-  std::string command = "cd '" + folder + "' && " + line + " 2>&1";
-  Output output;
-  FILE* pipe = popen(command.c_str(), "r");
-  std::array<char, 4096> buffer;
-  size_t count = 0;
-  while ((count = fread(buffer.data(), 1, buffer.size(), pipe)) > 0) {
-    output.text.append(buffer.data(), count);
-  }
-  int status = pclose(pipe);
-  output.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return output;
-}
-
-Output Assay(const std::string& arguments) {
-  return Shell("ASSAY_PEERS=peers '" ASSAY_PROGRAM "' " + arguments);
-}
-
-std::string Source(const std::string& path) { return std::string(ASSAY_SOURCE_DIR) + "/" + path; }
-
-std::string WriteFile(const std::string& name, const std::string& text) {
-  std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
-
-constexpr char kBad[] =
-    "HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT r = f32[3] add(x, y)\n}\n";
-constexpr char kGood[] =
-    "HloModule m\nENTRY e {\n  x = s32[2] parameter(0)\n  ROOT r = s32[2] add(x, x)\n}\n";
-
-struct StatusRow {
-  const char* arguments;
-  int status;
-  const char* text;  // somewhere in what it says
-};
-
-// Ctrl-C keeps what was done.
-TEST(Cli, AnInterruptEndsACheck) {
-  const std::string folder = testing::TempDir() + "/assay_cli_interrupt";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/a.hlo") << kGood;
-  std::ofstream(folder + "/b.hlo") << "HloModule m\nENTRY e {\n  x = f32[4096,4096] parameter(0)\n"
-                                      "  ROOT r = f32[4096,4096] dot(x, x), "
-                                      "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
-  Output output;
-  // On a busy machine the first module may take longer than the second one is waited for.
-  for (const char* seconds : {"4", "30"}) {
-    output =
-        Shell("timeout --preserve-status -s INT " + std::string(seconds) +
-              " '" ASSAY_PROGRAM "' check --no-db --backend reference --max-steps 1000000000000 '" +
-              folder + "'");
-    if (output.text.find("1 module judged") != std::string::npos) break;
-  }
-  EXPECT_EQ(output.status, 130) << output.text;
-  EXPECT_THAT(output.text, HasSubstr("1 module judged"));
-  EXPECT_THAT(output.text, HasSubstr("interrupted: 1 module not judged"));
-  EXPECT_THAT(output.text, HasSubstr("1 on inputs drawn from seed 1"));
-}
-
-// The exit status, and what it says on standard error, with standard output as a shell has it.
-Output AssayTo(const std::string& where, const std::string& arguments) {
-  return Shell("( '" ASSAY_PROGRAM "' " + arguments + " " + where +
-               " 2> words; s=$?; cat words; exit $s )");
-}
-
-// A verb that could not say what it found has not succeeded, and says so in one line.
-TEST(Cli, WhatCannotBeWrittenIsNoSuccess) {
-  const std::string module = WriteFile("good.hlo", kGood);
-  for (const std::string& line :
-       {std::string("--help"), std::string("--version"), std::string("help check"),
-        std::string("ops"), std::string("backends"), std::string("explain add"),
-        std::string("defects"), std::string("completion bash"), std::string("gen --seed 1"),
-        std::string("conform --no-db --backend reference --filter concatenate"),
-        std::string("fuzz --no-db --no-triage --count 2 --out full"), "run " + module,
-        "verify " + module, "print " + module, "print --format proto " + module, "graph " + module,
-        "check --no-db " + module, "check --no-db --json " + module, "blame " + module}) {
-    for (const char* where : {"> /dev/full", ">&-"}) {
-      const Output output = AssayTo(where, line);
-      EXPECT_EQ(output.status, 2) << line << where << output.text;
-      EXPECT_THAT(output.text, testing::StartsWith("error: standard output cannot be written: "))
-          << line << where;
-      EXPECT_EQ(std::count(output.text.begin(), output.text.end(), '\n'), 1) << output.text;
-    }
-  }
-}
-
-// A file that may not grow, a pipe where a file belongs, a folder that nobody may write to: errors,
-// and neither a death by a signal nor an endless wait.
-TEST(Cli, PlacesThatCannotBeWrittenTo) {
-  const std::string module = WriteFile("good.hlo", kGood);
-  Shell("rm -rf places && mkdir -p places/out && mkfifo places/out/results.jsonl places/store");
-  struct Row {
-    std::string line;
-    int status;
-    const char* text;
-  };
-  const std::string assay = "'" ASSAY_PROGRAM "' ";
-  for (const Row& row :
-       {Row{"ulimit -f 0; " + assay + "fuzz --count 20 --no-db --out places/tiny", 2,
-            "File too large"},
-        Row{"ulimit -f 0; " + assay + "gen --count 2 --out places/gen", 2, "File too large"},
-        Row{"ulimit -f 0; " + assay + "ops > places/ops", 2, "File too large"},
-        Row{"timeout 20 " + assay + "fuzz --count 2 --no-db --out places/out", 2, "is a pipe"},
-        Row{"timeout 20 " + assay + "defects --run --only ds-of-ds-clamp --out " + module, 2,
-            "cannot be made"},
-        Row{"timeout 20 " + assay + "graph " + module + " -o places/store.dot", 0, ""},
-        Row{"timeout 20 " + assay + "check --db places/store " + module, 0, "no regular file"},
-        Row{"timeout 20 " + assay + "fuzz --count 2 --no-db --out /proc/nothing", 2,
-            "cannot be made"}}) {
-    const Output output = Shell("( " + row.line + " )");
-    EXPECT_EQ(output.status, row.status) << row.line << "\n" << output.text;
-    EXPECT_THAT(output.text, HasSubstr(row.text)) << row.line;
-  }
-}
-
-// Whatever it waits for: a verb ends soon after Ctrl-C, with one status.
-TEST(Cli, AnInterruptEndsWhatWaitsForAWorker) {
-  const std::string module = WriteFile("good.hlo", kGood);
-  const std::string mute = WriteFile("mute.py", "import time\ntime.sleep(1000)\n");
-  for (const char* verb : {"conform --no-db", "check --no-db GOOD", "bench --no-db --no-roof GOOD",
-                           "fuzz --time 10m --no-db --out mute", "run GOOD"}) {
-    std::string line = verb;
-    if (const size_t at = line.find("GOOD"); at != std::string::npos) line.replace(at, 4, module);
-    for (const char* signal : {"INT", "TERM"}) {
-      const Output output =
-          Shell("timeout -k 20 --preserve-status -s " + std::string(signal) +
-                " 1 '" ASSAY_PROGRAM "' " + line + " --backend 'process:python3 " + mute + "'");
-      EXPECT_EQ(output.status, 130) << line << output.text;
-      EXPECT_THAT(output.text, HasSubstr("interrupted")) << line;
-    }
-  }
-}
-
-// --timeout is the time that it has to greet, too.
-TEST(Cli, AWorkerThatDoesNotGreetIsGivenUp) {
-  const std::string module = WriteFile("good.hlo", kGood);
-  const std::string mute = WriteFile("mute.py", "import time\ntime.sleep(1000)\n");
-  for (const std::string& verb : {"check --no-db " + module, "run " + module,
-                                  std::string("conform --no-db"), "bench --no-db " + module}) {
-    const Output output = Shell("timeout 30 '" ASSAY_PROGRAM "' " + verb +
-                                " --timeout 1s --backend 'process:python3 " + mute + "'");
-    EXPECT_EQ(output.status, 2) << verb << output.text;
-    EXPECT_THAT(output.text, HasSubstr("did not greet within 1 s")) << verb;
-  }
-}
-
-TEST(Cli, AnInterruptEndsACampaignAndABench) {
-  for (const std::string& line :
-       {std::string("fuzz --time 10m --no-db --no-triage --out interrupted"),
-        "bench --no-db --no-roof --unjudged " + Source("bench/workloads")}) {
-    const Output output =
-        Shell("timeout -k 60 --preserve-status -s INT 3 '" ASSAY_PROGRAM "' " + line);
-    EXPECT_EQ(output.status, 130) << output.text;
-    EXPECT_THAT(output.text, HasSubstr("interrupted")) << line;
-  }
-}
-
-// A defect that was interrupted has no score, and is run when the rest is.
-TEST(Cli, AnInterruptEndsTheRunOfAllDefects) {
-  const std::string folder = testing::TempDir() + "/assay_cli_defects";
-  std::filesystem::remove_all(folder);
-  const Output output = Shell("timeout -k 20 --preserve-status -s INT 3 '" ASSAY_PROGRAM
-                              "' defects --run --no-db --no-triage --time 1h --out '" +
-                              folder + "'");
-  EXPECT_EQ(output.status, 130) << output.text;
-  EXPECT_THAT(output.text, HasSubstr(" not run; --resume goes on"));
-  std::ifstream results(folder + "/results-1-1.jsonl");
-  for (std::string line; std::getline(results, line);) {
-    EXPECT_THAT(line, HasSubstr("\"killed\":true")) << "nothing survives in an hour";
-  }
-}
 
 TEST(Cli, ExitStatus) {
   const StatusRow kRows[] = {
@@ -324,7 +130,6 @@ TEST(Cli, CompletionOffersVerbsOptionsAndWords) {
   EXPECT_EQ(Completions({"completion", "f"}), "fish\n");
 }
 
-// The other shells can read their scripts; the tests run where they are installed.
 TEST(Cli, FishCompletes) {
   if (Shell("command -v fish").status != 0) GTEST_SKIP() << "no fish here";
   const auto offered = [](const std::string& line) {
@@ -353,7 +158,6 @@ TEST(Cli, ZshReadsItsScript) {
   EXPECT_THAT(output.text, HasSubstr(":value:(short long canonical proto)"));
 }
 
-// The binary form is read where text is, and says the same.
 TEST(Cli, ReadsWhatItWritesInBinary) {
   const std::string text = WriteFile("binary.hlo", kGood);
   const std::string binary = text + ".pb";
@@ -432,7 +236,6 @@ TEST(Cli, ValidateFollowsADumpAndShowsTheBadStep) {
   EXPECT_EQ(Assay("validate " + testing::TempDir() + "/none").status, 2);
 }
 
-// The result that XLA recorded is wrong, and no backend is at hand: every verb says so.
 TEST(Cli, AWrongResultThatWasRecordedIsConvicted) {
   const std::string dump = Source("conformance/dumps/testdata/cpu_recorded");
   const std::string recorded = "inputs recorded in " + dump;
@@ -460,7 +263,6 @@ TEST(Cli, AWrongResultThatWasRecordedIsConvicted) {
   EXPECT_THAT(part.text, HasSubstr("0 passed, 1 failed"));
 }
 
-// One line, one prefix, whoever found the mistake.
 TEST(Cli, AMistakeIsOneErrorLine) {
   for (const char* arguments : {"check", "chekc", "check --no-such x.hlo", "explain no-such-op",
                                 "fuzz --time soon", "run /nonexistent.hlo"}) {
@@ -500,7 +302,6 @@ TEST(Cli, BlameOfWhatPassesIsJsonOnRequest) {
   EXPECT_EQ(output.LastJson().value("found", true), false);
 }
 
-// Blame and reduction know one set of inputs, which all devices get.
 TEST(Cli, BlameTakesSeveralDevicesWithTheSameInputs) {
   const std::string module = WriteFile("meet.hlo", R"(HloModule m, replica_count=2
 ENTRY e {
@@ -579,8 +380,6 @@ TEST(Cli, RunPrintsValuesAndBounds) {
   EXPECT_THAT(output.LastLine(), HasSubstr("verdict: pass"));
 }
 
-// A message names the option that raises the limit, and nobody may take a limit for a crash of the
-// compiler under test.
 TEST(Cli, ALimitOfTheOracleIsInconclusiveAndNamesItsOption) {
   const std::string loop = WriteFile("loop.hlo", R"(HloModule m
 body { b = s32[] parameter(0)
@@ -603,7 +402,6 @@ ENTRY e { x = s32[] constant(0)
               HasSubstr("instruction "));
 }
 
-// Files that are no files end at once, in a sentence.
 TEST(Cli, WhatIsNoFileIsNamed) {
   Shell("mkdir -p odd && cd odd && rm -f fifo loop && mkfifo fifo && ln -s loop loop");
   const std::string module = WriteFile("good.hlo", kGood);
@@ -620,8 +418,6 @@ TEST(Cli, WhatIsNoFileIsNamed) {
   }
 }
 
-// Every verb that reads a module recognises MLIR, which frameworks lower to first, and names the
-// way to HLO.
 TEST(Cli, MlirIsNamedAsSuch) {
   const std::string text = WriteFile(
       "stable.mlir",
@@ -639,144 +435,5 @@ TEST(Cli, MlirIsNamedAsSuch) {
   EXPECT_THAT(Assay("verify " + WriteFile("bad.hlo", kBad)).text, Not(HasSubstr("MLIR")));
 }
 
-TEST(Cli, ReportFollowsARecordedRun) {
-  ASSERT_EQ(Assay("conform --backend reference --filter concatenate --db recorded.db").status, 0);
-  Output output = Assay("report html --db recorded.db -o page");
-  EXPECT_EQ(output.status, 0) << output.text;
-  EXPECT_THAT(output.text, HasSubstr("page/index.html"));
-}
-
-TEST(Cli, FuzzSaysWhatItCompared) {
-  Output output = Assay("fuzz --count 50 --seed 3 --jobs 1 --json");
-  nlohmann::json summary = output.LastJson();
-  ASSERT_TRUE(summary.is_object()) << output.text;
-  EXPECT_EQ(summary.value("programs", -1), 50);
-  for (const char* key : {"compared", "inconclusive", "findings", "buckets", "seconds"}) {
-    EXPECT_TRUE(summary.contains(key)) << key;
-  }
-  EXPECT_EQ(output.status, summary.value("findings", -1) > 0 ? 1 : 0);
-}
-
-// One line per defect is kept at once, is not run again, and makes the page.
-TEST(Cli, ARunOfDefectsResumesAndMakesItsPage) {
-  const std::string out = testing::TempDir() + "/assay_defects_test";
-  std::filesystem::remove_all(out);
-  const std::string run = "defects --run --json --only ds-of-ds-clamp --time 1s --no-triage --out ";
-  const Output first = Assay(run + out);
-  EXPECT_EQ(first.LastJson()["defects"], 1) << first.text;
-  std::ifstream results(out + "/results-1-1.jsonl");
-  const nlohmann::json line = nlohmann::json::parse(results, nullptr, false);
-  EXPECT_EQ(line["defect"], "ds-of-ds-clamp");
-  EXPECT_EQ(line["limit"], 1.0);
-  EXPECT_FALSE(line["triaged"]);
-  const Output second = Assay(run + out + " --resume");
-  EXPECT_EQ(second.LastJson()["defects"], 0) << second.text;
-  EXPECT_EQ(Assay("defects --out " + out + " --page " + out + "/page.md").status, 0);
-  std::ifstream file(out + "/page.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_NE(page.find("| `ds-of-ds-clamp` | side-conditions | `ds-of-ds` |"), std::string::npos);
-  EXPECT_NE(page.find("at most 1 s each"), std::string::npos);
-  WriteFile("assay_defects_test/results-2-2.jsonl", "{\"defect\": 1}\n");
-  const Output bad = Assay("defects --out " + out + " --page " + out + "/page.md");
-  EXPECT_EQ(bad.status, 2);
-  EXPECT_NE(bad.text.find("no score"), std::string::npos) << bad.text;
-}
-
-// A ledger of causes is a suite that our compiler passes; its page is held against it.
-TEST(Cli, ALedgerOfCausesIsASuiteAndMakesItsPage) {
-  const std::string ledger = Source("conformance/known/xla-cpu");
-  const Output run = Assay("conform --no-db --json --filter root-of-a-square --suite " + ledger);
-  EXPECT_EQ(run.status, 0) << run.text;
-  EXPECT_EQ(run.LastJson()["passed"], 1) << run.text;
-  const std::string page = testing::TempDir() + "/assay_cli_test/known.md";
-  std::ofstream(page) << "before\n<!-- assay known xla-cpu begins -->\nold\n"
-                         "<!-- assay known xla-cpu ends -->\nafter\n";
-  const std::string check = "known --check --ledger " + ledger + " --page " + page;
-  const Output stale = Assay(check);
-  EXPECT_EQ(stale.status, 1);
-  EXPECT_THAT(stale.text, HasSubstr("writes them anew"));
-  std::ofstream(page) << "somebody's own words\n";
-  EXPECT_THAT(Assay(check).text, HasSubstr("no place for the list"));
-}
-
-// A screening kills what a campaign kills, says after how many programs, and makes a page.
-TEST(Cli, AScreeningOfDefectsMakesItsPage) {
-  const std::string out = testing::TempDir() + "/assay_screen_test";
-  std::filesystem::remove_all(out);
-  const Output made =
-      Assay("defects --screen 300 --only kernel-loop-short --json --no-db --out " + out);
-  ASSERT_EQ(made.status, 0) << made.text;
-  const nlohmann::json line = made.LastJson();
-  EXPECT_EQ(line["defect"], "kernel-loop-short");
-  EXPECT_EQ(line["killed"], true) << made.text;
-  EXPECT_LE(line["programs"], 300);
-  EXPECT_GE(line["bites"], 1);
-  const Output paged =
-      Assay("defects --results " + out + "/results-1-1.jsonl --page " + out + "/page.md");
-  ASSERT_EQ(paged.status, 0) << paged.text;
-  std::ifstream file(out + "/page.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_NE(page.find("1 of 1 defects killed (100.0 %)"), std::string::npos)
-      << page.substr(0, 3000);
-}
-
-// The published page is what the command makes of the published results.
-TEST(Cli, ThePageOfDefectsIsMadeFromItsResults) {
-  const std::string page = testing::TempDir() + "/mutation.md";
-  const Output made = Assay("defects --results " +
-                            Source("tools/assay/testdata/mutation_run.jsonl") + " --page " + page);
-  ASSERT_EQ(made.status, 0) << made.text;
-  const auto text = [](const std::string& path) {
-    std::ifstream file(path);
-    return std::string{std::istreambuf_iterator<char>(file), {}};
-  };
-  EXPECT_EQ(text(page), text(Source("docs/mutation.md")));
-}
-
-// A program that fails on its second inputs alone passes on the first ones.
-TEST(Cli, ReplayTakesTheInputsThatFailed) {
-  const std::string folder = testing::TempDir() + "/assay_cli_test/sets";
-  std::filesystem::remove_all(folder);
-  const std::string planted = " --seed 3 --defect ds-of-ds-clamp";
-  ASSERT_EQ(Assay("fuzz --count 4000 --no-triage --jobs 1 --out sets" + planted).status, 1);
-  std::ifstream results(folder + "/results.jsonl");
-  nlohmann::json finding;
-  for (std::string line; finding.is_null() && std::getline(results, line);) {
-    nlohmann::json row = nlohmann::json::parse(line);
-    if (row.value("type", "") == "finding" && row.value("input_set", 0) == 1) finding = row;
-  }
-  ASSERT_FALSE(finding.is_null());
-  const std::string replay = "replay --index " + finding["index"].dump() + planted;
-  EXPECT_EQ(Assay(replay + " --input-set 1").status, 1);
-  EXPECT_EQ(Assay(replay).status, 0);
-}
-
-TEST(Cli, APlantedDefectIsFoundBlamedAndReplayed) {
-  // Findings of an earlier run of a worse program would still lie there.
-  std::filesystem::remove_all(testing::TempDir() + "/assay_cli_test/planted");
-  Output found =
-      Assay("fuzz --time 60s --stop-after 1 --defect ds-of-ds-clamp --json --out planted --jobs 1");
-  ASSERT_EQ(found.status, 1) << found.text;
-  nlohmann::json summary = found.LastJson();
-  ASSERT_TRUE(summary.contains("found") && !summary["found"].empty()) << found.text;
-  std::string page;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(testing::TempDir() + "/assay_cli_test/planted/bugs")) {
-    page = entry.path().string();
-  }
-  Output replayed = Assay("replay '" + page + "'");
-  EXPECT_EQ(replayed.status, 1) << replayed.text;
-  EXPECT_THAT(replayed.text, HasSubstr("wrong value"));
-  EXPECT_EQ(Shell("ASSAY='" ASSAY_PROGRAM "' sh '" + page + "/repro.sh'").status, 1);
-  const Output listed = Assay("bugs");
-  EXPECT_EQ(listed.status, 0);
-  EXPECT_THAT(listed.text, HasSubstr("ds-of-ds"));
-  const Output lost = Shell("ASSAY=/nonexistent/assay sh '" + page + "/repro.sh'");
-  EXPECT_EQ(lost.status, 2);
-  EXPECT_THAT(lost.text, HasSubstr("ASSAY=/path/to/assay"));
-  Output blamed = Assay("blame '" + page + "'");
-  EXPECT_EQ(blamed.status, 1);
-  EXPECT_THAT(blamed.text, HasSubstr("ds-of-ds"));
-}
-
 }  // namespace
+}  // namespace assay
