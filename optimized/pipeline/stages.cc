@@ -40,8 +40,8 @@ constexpr PipelineStep kSteps[] = {
     {"cse", kOptimize},
     {"while-invariant-code-motion", kOptimize},
     {"tuple-simplifier", kOptimize},
-    {"dce", kOptimize},
     {"sort-simplifier", kOptimize},
+    {"dce", kOptimize},
     {"while-loop-trip-count-annotator", kOptimize},
 
     {"indexed-array-analysis", kOptimize, kOnRequest},

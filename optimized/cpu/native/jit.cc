@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<Jit::Object>> Jit::EmitObjects(llvm::Module& module, 
   if (tier_ == Tier::kFull) {
     ObjectEmitter::MarkRareFunctions(module);
     cut = PlanCut(module, threads);
-    const auto is_cold = [](const ModulePart& part) { return part.is_cold; };
+    const auto is_cold = [](const CodePart& part) { return part.is_cold; };
     if (!cut.all_cold && absl::c_none_of(cut.parts, is_cold)) SpareCold(module);
     if (!cut.parts.empty()) return EmitParts(module, cut, threads);
   }
@@ -129,7 +129,7 @@ absl::StatusOr<std::vector<Jit::Object>> Jit::EmitObjects(llvm::Module& module, 
   return objects;
 }
 
-absl::StatusOr<Jit::Object> Jit::EmitPart(llvm::MemoryBufferRef bitcode, const ModulePart& part,
+absl::StatusOr<Jit::Object> Jit::EmitPart(llvm::MemoryBufferRef bitcode, const CodePart& part,
                                           size_t thread) {
   ASSAY_ASSIGN_OR_RETURN(ObjectEmitter * emitter,
                          EmitterOf(thread, part.is_cold ? Tier::kFast : tier_));

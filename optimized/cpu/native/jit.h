@@ -73,7 +73,7 @@ class Jit {
   absl::StatusOr<std::vector<Object>> EmitObjects(llvm::Module& module, int threads);
   absl::StatusOr<std::vector<Object>> EmitParts(llvm::Module& module, const ModuleCut& cut,
                                                 int threads);
-  absl::StatusOr<Object> EmitPart(llvm::MemoryBufferRef bitcode, const ModulePart& part,
+  absl::StatusOr<Object> EmitPart(llvm::MemoryBufferRef bitcode, const CodePart& part,
                                   size_t thread);
   absl::Status Link(std::vector<Object> objects, const char* entry, JitCode& code);
   // nullptr: LLVM has to.

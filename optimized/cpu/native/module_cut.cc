@@ -69,17 +69,17 @@ class Scale {
 };
 
 // Deals functions, the largest first, each to the part that has least.
-std::vector<ModulePart> Deal(std::vector<Weighed> functions, int64_t parts, bool is_cold,
-                             int64_t head_start) {
+std::vector<CodePart> Deal(std::vector<Weighed> functions, int64_t parts, bool is_cold,
+                           int64_t head_start) {
   std::stable_sort(functions.begin(), functions.end(), [](const Weighed& a, const Weighed& b) {
     return a.instructions > b.instructions;
   });
-  std::vector<ModulePart> dealt(parts);
-  for (ModulePart& part : dealt) part.is_cold = is_cold;
+  std::vector<CodePart> dealt(parts);
+  for (CodePart& part : dealt) part.is_cold = is_cold;
   dealt.back().work = head_start;
-  const auto has_more = [](const ModulePart* a, const ModulePart* b) { return a->work > b->work; };
-  std::vector<ModulePart*> heap;
-  for (ModulePart& part : dealt) heap.push_back(&part);
+  const auto has_more = [](const CodePart* a, const CodePart* b) { return a->work > b->work; };
+  std::vector<CodePart*> heap;
+  for (CodePart& part : dealt) heap.push_back(&part);
   std::make_heap(heap.begin(), heap.end(), has_more);
   for (const Weighed& each : functions) {
     std::pop_heap(heap.begin(), heap.end(), has_more);
@@ -89,9 +89,9 @@ std::vector<ModulePart> Deal(std::vector<Weighed> functions, int64_t parts, bool
   }
   dealt.back().work -= head_start;
   if (is_cold) {
-    for (ModulePart& part : dealt) part.work /= kHotWeight;
+    for (CodePart& part : dealt) part.work /= kHotWeight;
   }
-  std::erase_if(dealt, [](const ModulePart& part) { return part.functions.empty(); });
+  std::erase_if(dealt, [](const CodePart& part) { return part.functions.empty(); });
   return dealt;
 }
 
@@ -142,12 +142,12 @@ ModuleCut PlanCut(const llvm::Module& module, int threads) {
     cut.parts = Deal(std::move(hot), hot_parts, /*is_cold=*/false, head_start);
   }
   if (!cold.empty()) {
-    for (ModulePart& part : Deal(std::move(cold), cold_parts, /*is_cold=*/true, 0)) {
+    for (CodePart& part : Deal(std::move(cold), cold_parts, /*is_cold=*/true, 0)) {
       cut.parts.push_back(std::move(part));
     }
   }
   std::stable_sort(cut.parts.begin(), cut.parts.end(),
-                   [](const ModulePart& a, const ModulePart& b) { return a.work > b.work; });
+                   [](const CodePart& a, const CodePart& b) { return a.work > b.work; });
   return cut;
 }
 
@@ -158,7 +158,7 @@ void ExportParts(llvm::Module& module) {
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>> ReadPart(llvm::MemoryBufferRef bitcode,
-                                                       const ModulePart& part,
+                                                       const CodePart& part,
                                                        llvm::LLVMContext& context) {
   auto read = llvm::getLazyBitcodeModule(bitcode, context);
   if (!read) return read.takeError();

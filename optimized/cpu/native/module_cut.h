@@ -19,15 +19,15 @@ inline constexpr char kPartAttribute[] = "assay-part";
 inline constexpr char kHot[] = "hot";
 inline constexpr char kCold[] = "cold";
 
-struct ModulePart {
+struct CodePart {
   std::vector<std::string> functions;
   bool is_cold = false;
   int64_t work = 0;  // what it takes to compile, in instructions that are optimized
 };
 
 struct ModuleCut {
-  std::vector<ModulePart> parts;  // most work first; empty: the module stays whole
-  bool all_cold = false;          // nothing in the module is worth optimizing
+  std::vector<CodePart> parts;  // most work first; empty: the module stays whole
+  bool all_cold = false;        // nothing in the module is worth optimizing
 };
 
 // A long module has more parts than there are threads: what LLVM holds for a part is given back
@@ -40,7 +40,7 @@ void SpareCold(llvm::Module& module);
 void ExportParts(llvm::Module& module);
 // The part of the module that `bitcode` is; of all other functions not even the bodies are read.
 llvm::Expected<std::unique_ptr<llvm::Module>> ReadPart(llvm::MemoryBufferRef bitcode,
-                                                       const ModulePart& part,
+                                                       const CodePart& part,
                                                        llvm::LLVMContext& context);
 
 }  // namespace assay

@@ -46,7 +46,7 @@ TEST(ModuleCut, LongModulesHaveMorePartsThanThreads) {
     EXPECT_GE(cut.parts.size(), 6u) << threads;
     std::set<std::string> seen;
     for (size_t k = 0; k < cut.parts.size(); ++k) {
-      const ModulePart& part = cut.parts[k];
+      const CodePart& part = cut.parts[k];
       EXPECT_LE(part.functions.size(), 20u);
       EXPECT_LE(part.work, cut.parts[k == 0 ? 0 : k - 1].work);
       for (const std::string& name : part.functions) {

@@ -14,10 +14,14 @@ namespace {
 std::vector<bool> NeededOperands(const Instruction& sort, const Gates& gates) {
   std::vector<bool> needed(static_cast<size_t>(sort.operand_count()));
   if (!sort.shape().IsTuple() || &sort == sort.parent()->root()) return {};
+  bool is_alive = false;
   for (const Instruction* reader : sort.users()) {
     if (reader->opcode() != Opcode::kGetTupleElement) return {};
+    if (reader->IsDead()) continue;
     needed[static_cast<size_t>(reader->tuple_index())] = true;
+    is_alive = true;
   }
+  if (!is_alive) return {};
   const Computation& comparator = *sort.callee();
   for (int64_t k = 0; k < comparator.parameter_count(); ++k) {
     const Instruction* parameter = comparator.parameter(k);
@@ -75,11 +79,11 @@ bool DropOperands(Instruction* sort, Gates& gates) {
                                           operands, sort->attributes(), {&comparator, 1});
   const std::vector<Instruction*> readers(sort->users().begin(), sort->users().end());
   for (Instruction* reader : readers) {
+    if (reader->IsDead()) continue;
     const int64_t at = place[static_cast<size_t>(reader->tuple_index())];
     reader->ReplaceAllUsesWith(is_one ? smaller : AddElement(computation, smaller, at));
   }
-  for (Instruction* reader : readers) computation->Remove(reader);
-  computation->RemoveWithDeadOperands(sort);
+  // The sort and its readers go with dead code: a walk over the computation may come to them yet.
   return true;
 }
 
