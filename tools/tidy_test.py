@@ -40,6 +40,9 @@ CASES = [
     ('a class of 301 lines and one of 300', 'classes',
      {'a.h': HEAD + 'namespace n {\nclass Long final : public A {\n' + '  int a();\n' * 299 + '};\nclass Short {\n' +
              '  int a();\n' * 298 + '};\nclass Declared;\n}\n'}, ['a.h:3 classes']),
+    ('types', 'types',
+     {'a.h': HEAD + 'namespace n {\nstruct A {\n};\nstruct B;\n}\n', 'b.h': HEAD + 'namespace n {\nclass A : public B {\n};\nstruct B {\n};\n}\n',
+      'c.h': HEAD + 'namespace m {\nstruct A {\n};\n}\n', 'd.cc': HEAD + 'namespace n {\nstruct A {\n};\n}\n'}, ['b.h:3 types']),
     ('fragments', 'fragments',
      {'a.h': HEAD + 'int x;\n// What it does.\nint a;\n// This says\n// what it does.\nint b;\n  // Of many, one.\nint c;\n// Offers some.\n'},
      ['a.h:3 fragments', 'a.h:8 fragments']),

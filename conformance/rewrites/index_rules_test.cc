@@ -21,7 +21,7 @@ constexpr int64_t kMost = 24;  // elements
 
 class Instances {
  public:
-  Instances(const Statement& statement, std::string_view forgotten)
+  Instances(const RuleStatement& statement, std::string_view forgotten)
       : statement_(statement), forgotten_(forgotten), random_(7) {}
 
   // The next one; nothing where draws do not find one.
@@ -41,7 +41,7 @@ class Instances {
   }
 
  private:
-  const Statement& statement_;
+  const RuleStatement& statement_;
   std::string_view forgotten_;
   std::mt19937_64 random_;
   int draws_ = 0;
@@ -85,9 +85,9 @@ bool Applies(const HloInstance& instance, std::string_view rule) {
 }
 
 TEST(IndexRules, StatementsAreWhatTheCodeDoes) {
-  const absl::StatusOr<std::vector<Statement>> statements = ReadStatements();
+  const absl::StatusOr<std::vector<RuleStatement>> statements = ReadStatements();
   ASSERT_TRUE(statements.ok()) << statements.status();
-  for (const Statement& statement : *statements) {
+  for (const RuleStatement& statement : *statements) {
     SCOPED_TRACE(statement.Name());
     Instances instances(statement, "");
     int count = 0, applied = 0;
@@ -110,9 +110,9 @@ TEST(IndexRules, StatementsAreWhatTheCodeDoes) {
 }
 
 TEST(IndexRules, ClaimsAreWhatTheCodeAsks) {
-  const absl::StatusOr<std::vector<Statement>> statements = ReadStatements();
+  const absl::StatusOr<std::vector<RuleStatement>> statements = ReadStatements();
   ASSERT_TRUE(statements.ok()) << statements.status();
-  for (const Statement& statement : *statements) {
+  for (const RuleStatement& statement : *statements) {
     for (const StatementClaim& claim : statement.claims) {
       SCOPED_TRACE(claim.name);
       Instances instances(statement, claim.name);
@@ -134,7 +134,7 @@ TEST(IndexRules, ClaimsAreWhatTheCodeAsks) {
 
 // True if the compiler, when it forgets the claim, makes something else of the witness than it
 // means.
-bool IsConvicted(const Statement& statement, const StatementClaim& claim,
+bool IsConvicted(const RuleStatement& statement, const StatementClaim& claim,
                  const Assignment& witness) {
   const absl::StatusOr<HloInstance> instance = BeforeAsHlo(statement, witness, claim.name);
   EXPECT_TRUE(instance.ok()) << instance.status();
@@ -150,10 +150,10 @@ bool IsConvicted(const Statement& statement, const StatementClaim& claim,
 // care of some witnesses first.
 TEST(IndexRules, WitnessesConvictTheCodeThatForgets) {
   constexpr size_t kMostWitnesses = 100;
-  const absl::StatusOr<std::vector<Statement>> statements = ReadStatements();
+  const absl::StatusOr<std::vector<RuleStatement>> statements = ReadStatements();
   ASSERT_TRUE(statements.ok()) << statements.status();
   int convicted = 0;
-  for (const Statement& statement : *statements) {
+  for (const RuleStatement& statement : *statements) {
     for (const StatementClaim& claim : statement.claims) {
       if (claim.follows) continue;
       SCOPED_TRACE(claim.name);

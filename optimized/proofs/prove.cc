@@ -36,7 +36,7 @@ struct SolverDomain {
 
 class Prover {
  public:
-  Prover(const Statement& statement, std::string_view forgotten)
+  Prover(const RuleStatement& statement, std::string_view forgotten)
       : statement_(statement),
         forgotten_(forgotten),
         domain_(context_),
@@ -110,7 +110,7 @@ class Prover {
     return proof;
   }
 
-  const Statement& statement_;
+  const RuleStatement& statement_;
   std::string_view forgotten_;
   z3::context context_;
   SolverDomain domain_;
@@ -121,7 +121,7 @@ class Prover {
 
 }  // namespace
 
-Proof Prove(const Statement& statement, std::string_view forgotten, double seconds,
+Proof Prove(const RuleStatement& statement, std::string_view forgotten, double seconds,
             absl::Span<const Assignment> avoided) {
   try {
     Prover prover(statement, forgotten);

@@ -24,7 +24,7 @@ struct Proof {
 
 // `forgotten`: a claim, "RULE/CLAIM", that is not asked. A witness is none of `avoided`: in some
 // instances another rule of the compiler takes care first.
-Proof Prove(const Statement& statement, std::string_view forgotten, double seconds,
+Proof Prove(const RuleStatement& statement, std::string_view forgotten, double seconds,
             absl::Span<const Assignment> avoided = {});
 
 }  // namespace assay

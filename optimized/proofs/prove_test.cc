@@ -21,9 +21,9 @@ TEST(Term, ReadsWhatStatementsHold) {
 }
 
 TEST(Prove, EveryIndexRule) {
-  const absl::StatusOr<std::vector<Statement>> statements = ReadStatements();
+  const absl::StatusOr<std::vector<RuleStatement>> statements = ReadStatements();
   ASSERT_TRUE(statements.ok()) << statements.status();
-  for (const Statement& statement : *statements) {
+  for (const RuleStatement& statement : *statements) {
     EXPECT_NE(FindRule(statement.rule->rule), nullptr) << statement.Name();
     const Proof proof = Prove(statement, "", kSeconds);
     EXPECT_EQ(proof.outcome, Proof::kProved)
@@ -33,10 +33,10 @@ TEST(Prove, EveryIndexRule) {
 
 // The witness is an instance but for what was forgotten, and its sides differ.
 TEST(Prove, NoRuleWithoutItsClaims) {
-  const absl::StatusOr<std::vector<Statement>> statements = ReadStatements();
+  const absl::StatusOr<std::vector<RuleStatement>> statements = ReadStatements();
   ASSERT_TRUE(statements.ok()) << statements.status();
   int claims = 0;
-  for (const Statement& statement : *statements) {
+  for (const RuleStatement& statement : *statements) {
     for (const StatementClaim& claim : statement.claims) {
       EXPECT_TRUE(FindClaim(claim.name).has_value()) << claim.name;
       const Proof proof = Prove(statement, claim.name, kSeconds);

@@ -13,8 +13,8 @@
 namespace assay {
 namespace {
 
-absl::StatusOr<Statement> ReadStatement(const IndexRule& rule) {
-  Statement statement;
+absl::StatusOr<RuleStatement> ReadStatement(const IndexRule& rule) {
+  RuleStatement statement;
   statement.rule = &rule;
   ASSAY_ASSIGN_OR_RETURN(const std::vector<Term> numbers, ParseTerms(rule.numbers));
   for (const Term& number : numbers) statement.numbers.push_back(number.name);
@@ -37,7 +37,7 @@ int64_t ElementAt(const std::string& array, int64_t i) {
   return static_cast<int64_t>(array[0]) * 1000 + i;
 }
 
-Meaning<NumberDomain> Bound(const Statement& statement, const Assignment& values,
+Meaning<NumberDomain> Bound(const RuleStatement& statement, const Assignment& values,
                             std::string_view forgotten, NumberDomain& domain,
                             std::vector<int64_t>* sizes = nullptr) {
   Meaning<NumberDomain> meaning(domain);
@@ -51,7 +51,7 @@ Meaning<NumberDomain> Bound(const Statement& statement, const Assignment& values
 // Writes the instructions of a term, and tells their names and sizes.
 class HloWriter {
  public:
-  HloWriter(const Statement& statement, const Assignment& values, std::string_view forgotten)
+  HloWriter(const RuleStatement& statement, const Assignment& values, std::string_view forgotten)
       : statement_(statement),
         values_(values),
         forgotten_(forgotten),
@@ -147,7 +147,7 @@ class HloWriter {
     return StrCat(type, " concatenate(", joined, "), dimensions={0}");
   }
 
-  const Statement& statement_;
+  const RuleStatement& statement_;
   const Assignment& values_;
   std::string_view forgotten_;
   NumberDomain domain_;
@@ -160,21 +160,21 @@ class HloWriter {
 
 }  // namespace
 
-std::string Statement::Name() const {
+std::string RuleStatement::Name() const {
   return rule->form.empty() ? std::string(rule->rule) : StrCat(rule->rule, " (", rule->form, ")");
 }
 
-absl::StatusOr<std::vector<Statement>> ReadStatements() {
-  std::vector<Statement> statements;
+absl::StatusOr<std::vector<RuleStatement>> ReadStatements() {
+  std::vector<RuleStatement> statements;
   for (const IndexRule& rule : IndexRules()) {
-    ASSAY_ASSIGN_OR_RETURN(Statement statement, ReadStatement(rule));
+    ASSAY_ASSIGN_OR_RETURN(RuleStatement statement, ReadStatement(rule));
     statements.push_back(std::move(statement));
   }
   return statements;
 }
 
-bool IsInstance(const Statement& statement, const Assignment& values, std::string_view forgotten,
-                int64_t most) {
+bool IsInstance(const RuleStatement& statement, const Assignment& values,
+                std::string_view forgotten, int64_t most) {
   NumberDomain domain;
   std::vector<int64_t> sizes;
   Meaning<NumberDomain> meaning = Bound(statement, values, forgotten, domain, &sizes);
@@ -189,7 +189,7 @@ bool IsInstance(const Statement& statement, const Assignment& values, std::strin
   return fits(meaning.Of(statement.before).size);
 }
 
-std::vector<int64_t> ElementsOf(const Statement& statement, const Term& term,
+std::vector<int64_t> ElementsOf(const RuleStatement& statement, const Term& term,
                                 const Assignment& values, std::string_view forgotten) {
   NumberDomain domain;
   Meaning<NumberDomain> meaning = Bound(statement, values, forgotten, domain);
@@ -199,7 +199,7 @@ std::vector<int64_t> ElementsOf(const Statement& statement, const Term& term,
   return elements;
 }
 
-absl::StatusOr<HloInstance> BeforeAsHlo(const Statement& statement, const Assignment& values,
+absl::StatusOr<HloInstance> BeforeAsHlo(const RuleStatement& statement, const Assignment& values,
                                         std::string_view forgotten) {
   return HloWriter(statement, values, forgotten).Write();
 }

@@ -21,7 +21,7 @@ struct StatementClaim {
   bool IsOfArrays() const { return holds.name == "same"; }
 };
 
-struct Statement {
+struct RuleStatement {
   const IndexRule* rule = nullptr;
   std::vector<std::string> numbers;
   std::vector<std::pair<std::string, Term>> arrays;  // and their sizes
@@ -33,7 +33,7 @@ struct Statement {
 };
 
 // All of IndexRules. Errors: a term that cannot be read.
-absl::StatusOr<std::vector<Statement>> ReadStatements();
+absl::StatusOr<std::vector<RuleStatement>> ReadStatements();
 
 // Values of the numbers, by name.
 using Assignment = std::map<std::string, int64_t>;
@@ -42,7 +42,7 @@ using Assignment = std::map<std::string, int64_t>;
 // one, but for the one that is `forgotten`. `element` makes element i of the array by that name.
 // Returns the sizes of the arrays.
 template <typename D, typename Value, typename Element>
-std::vector<typename D::Int> BindAll(const Statement& statement, Meaning<D>& meaning,
+std::vector<typename D::Int> BindAll(const RuleStatement& statement, Meaning<D>& meaning,
                                      std::string_view forgotten, Value value, Element element) {
   using Int = typename D::Int;
   for (const std::string& number : statement.numbers) meaning.Bind(number, value(number));
@@ -65,10 +65,10 @@ std::vector<typename D::Int> BindAll(const Statement& statement, Meaning<D>& mea
 
 // True if the numbers are an instance of the rule: all that is given holds, and so do the claims,
 // but for the one that is `forgotten`. Sizes of at most `most` elements alone count.
-bool IsInstance(const Statement& statement, const Assignment& values, std::string_view forgotten,
-                int64_t most);
+bool IsInstance(const RuleStatement& statement, const Assignment& values,
+                std::string_view forgotten, int64_t most);
 // The claims of arrays hold: then those are one array.
-std::vector<int64_t> ElementsOf(const Statement& statement, const Term& term,
+std::vector<int64_t> ElementsOf(const RuleStatement& statement, const Term& term,
                                 const Assignment& values, std::string_view forgotten);
 
 // The side of the rule before it is applied, as an HLO module of arrays of one dimension of s32,
@@ -77,7 +77,7 @@ struct HloInstance {
   std::unique_ptr<Module> module;
   std::vector<Literal> arguments;
 };
-absl::StatusOr<HloInstance> BeforeAsHlo(const Statement& statement, const Assignment& values,
+absl::StatusOr<HloInstance> BeforeAsHlo(const RuleStatement& statement, const Assignment& values,
                                         std::string_view forgotten);
 
 }  // namespace assay

@@ -63,8 +63,8 @@ std::string PeersFolder() {
   return (fs::path(UserCacheFolder()) / "peers").string();
 }
 
-std::vector<Peer> ListPeers() {
-  std::vector<Peer> peers;
+std::vector<InstalledPeer> ListPeers() {
+  std::vector<InstalledPeer> peers;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(PeersFolder(), error)) {
     const std::string name = entry.path().filename().string();
@@ -73,14 +73,14 @@ std::vector<Peer> ListPeers() {
     const std::optional<std::string> python = PythonIn(entry.path());
     if (VersionOf(version).has_value() && python.has_value()) peers.push_back({version, *python});
   }
-  std::sort(peers.begin(), peers.end(), [](const Peer& a, const Peer& b) {
+  std::sort(peers.begin(), peers.end(), [](const InstalledPeer& a, const InstalledPeer& b) {
     return *VersionOf(a.version) < *VersionOf(b.version);
   });
   return peers;
 }
 
-absl::StatusOr<std::vector<Peer>> PeersIn(const std::string& range) {
-  std::vector<Peer> peers = ListPeers();
+absl::StatusOr<std::vector<InstalledPeer>> PeersIn(const std::string& range) {
+  std::vector<InstalledPeer> peers = ListPeers();
   if (range == "all") return peers;
   const size_t dots = range.find("..");
   const std::string oldest = range.substr(0, dots);
@@ -91,8 +91,8 @@ absl::StatusOr<std::vector<Peer>> PeersIn(const std::string& range) {
           StrCat(range, " is no range of releases like 0.4.13..0.10.2"));
     }
   }
-  std::vector<Peer> kept;
-  for (Peer& peer : peers) {
+  std::vector<InstalledPeer> kept;
+  for (InstalledPeer& peer : peers) {
     const Version version = *VersionOf(peer.version);
     const bool is_in = (oldest.empty() || *VersionOf(oldest) <= version) &&
                        (newest.empty() || version <= *VersionOf(newest));
@@ -141,9 +141,10 @@ absl::Status AddPeer(const std::string& name, const std::string& python) {
                      : StrCat(python, " does not have jaxlib ", version));
 }
 
-std::vector<Release> ReleasesOf(const std::vector<Peer>& peers) {
+std::vector<Release> ReleasesOf(const std::vector<InstalledPeer>& peers) {
   std::vector<Release> releases;
-  for (const Peer& peer : peers) releases.push_back(ReleaseOfXla(peer.version, peer.python));
+  for (const InstalledPeer& peer : peers)
+    releases.push_back(ReleaseOfXla(peer.version, peer.python));
   return releases;
 }
 

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-struct Peer {
+struct InstalledPeer {
   std::string version;  // of jaxlib
   std::string python;   // its interpreter
 };
@@ -19,14 +19,14 @@ struct Peer {
 // $ASSAY_PEERS, or assay/peers in $XDG_CACHE_HOME, or in ~/.cache.
 std::string PeersFolder();
 // All peers that are there, oldest release first.
-std::vector<Peer> ListPeers();
+std::vector<InstalledPeer> ListPeers();
 // The peers of a range "0.4.13..0.10.2" (either end may be missing), of one version, or for "all"
 // every one. Errors: it is no range.
-absl::StatusOr<std::vector<Peer>> PeersIn(const std::string& range);
+absl::StatusOr<std::vector<InstalledPeer>> PeersIn(const std::string& range);
 // Adds "xla@0.4.31": with `python` an interpreter that has that jaxlib, otherwise a new environment
 // with what pip finds. Errors say what failed; nothing is left then.
 absl::Status AddPeer(const std::string& name, const std::string& python);
 // Turns peers into backends "xla:python=...".
-std::vector<Release> ReleasesOf(const std::vector<Peer>& peers);
+std::vector<Release> ReleasesOf(const std::vector<InstalledPeer>& peers);
 
 }  // namespace assay

@@ -33,7 +33,7 @@ int64_t MostElements(const Module& module) {
 }
 
 // The smallest program with this op whose result has elements and whose arrays have so many.
-Outcome ReduceOp(const std::string& text, Opcode opcode, int64_t least) {
+ReducedText ReduceOp(const std::string& text, Opcode opcode, int64_t least) {
   return ReduceText(text, [=](const Module& module, const std::vector<Literal>&) {
     const Shape& result = module.entry()->root()->shape();
     const bool has_elements = !result.IsArray() || result.ElementCount() > 0;
@@ -42,34 +42,35 @@ Outcome ReduceOp(const std::string& text, Opcode opcode, int64_t least) {
 }
 
 TEST(Follow, AConvolutionShrinksToOneElement) {
-  const Outcome outcome = ReduceOp(R"(HloModule m
+  const ReducedText outcome = ReduceOp(R"(HloModule m
 ENTRY e {
   x = f32[4,9,7,6] parameter(0)
   k = f32[3,2,3,8] parameter(1)
   ROOT y = f32[4,5,3,8] convolution(x, k), window={size=3x2 stride=2x1 pad=1_1x-1_0 rhs_dilate=1x3 rhs_reversal=1x0}, dim_labels=b01f_01io->b01f, feature_group_count=2
 })",
-                                   Opcode::kConvolution, 1);
+                                       Opcode::kConvolution, 1);
   EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
   for (const char* gone : {"pad=", "stride=", "dilate=", "reversal=", "group_count="})
     EXPECT_THAT(outcome.text, Not(HasSubstr(gone)));
 }
 
 TEST(Follow, WindowsShrinkWithTheirArrays) {
-  const Outcome outcome = ReduceOp(R"(HloModule m
+  const ReducedText outcome = ReduceOp(R"(HloModule m
 most { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
 ENTRY e {
   x = f32[12,64,5] parameter(0)
   i = f32[] constant(-inf)
   ROOT y = f32[13,31,5] reduce-window(x, i), window={size=2x3x1 stride=1x2x1 pad=1_1x0_0x0_0}, to_apply=most
 })",
-                                   Opcode::kReduceWindow, 1);
+                                       Opcode::kReduceWindow, 1);
   EXPECT_LE(MostElements(*outcome.result.reduced.module), 6) << outcome.text;
   EXPECT_THAT(outcome.text, Not(HasSubstr("stride=")));
 }
 
 // A stride of one would make so many places that what is added to them had 8 GB.
 TEST(Follow, NothingGrowsWithoutEnd) {
-  const Outcome outcome = ReduceText(R"(HloModule m
+  const ReducedText outcome =
+      ReduceText(R"(HloModule m
 most { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
 ENTRY e {
   x = f32[3] parameter(0)
@@ -78,10 +79,10 @@ ENTRY e {
   y = f32[3] reduce-window(x, i), window={size=1 stride=1000000000 lhs_dilate=1000000000}, to_apply=most
   ROOT w = f32[3] add(y, z)
 })",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       return module.entry()->root()->opcode() == Opcode::kAdd &&
-                                              HasOpcode(module, Opcode::kReduceWindow);
-                                     });
+                 [](const Module& module, const std::vector<Literal>&) {
+                   return module.entry()->root()->opcode() == Opcode::kAdd &&
+                          HasOpcode(module, Opcode::kReduceWindow);
+                 });
   EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
 }
 
@@ -98,7 +99,7 @@ ENTRY e {
     text += StrCat("  ", k == kWindows ? "ROOT " : "", "x", k, " = f32[", 500 - k,
                    "] reduce-window(x", k - 1, ", i), window={size=2}, to_apply=most\n");
   }
-  const Outcome outcome =
+  const ReducedText outcome =
       ReduceText(text + "}", [](const Module& module, const std::vector<Literal>&) {
         const Shape& result = module.entry()->root()->shape();
         const int64_t count = std::count_if(
@@ -115,13 +116,13 @@ TEST(Follow, ConcatenationsOfManyPartsShrink) {
   std::string text =
       "HloModule m\nENTRY e {\n  x = s32[2] parameter(0)\n  ROOT c = s32[600] concatenate(";
   for (int k = 0; k < kParts; ++k) text += k == 0 ? "x" : ", x";
-  const Outcome outcome = ReduceOp(text + "), dimensions={0}\n}", Opcode::kConcatenate, 1);
+  const ReducedText outcome = ReduceOp(text + "), dimensions={0}\n}", Opcode::kConcatenate, 1);
   EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
   EXPECT_LT(outcome.result.progress.probes, 40);
 }
 
 TEST(Follow, SelectionsShrinkWithTheirUpdates) {
-  const Outcome outcome = ReduceOp(R"(HloModule m
+  const ReducedText outcome = ReduceOp(R"(HloModule m
 above { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GE }
 sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
 ENTRY e {
@@ -130,20 +131,20 @@ ENTRY e {
   i = s32[] constant(0)
   ROOT y = s32[12,64] select-and-scatter(x, u, i), window={size=2x2 stride=2x2}, select=above, scatter=sum
 })",
-                                   Opcode::kSelectAndScatter, 1);
+                                       Opcode::kSelectAndScatter, 1);
   EXPECT_LE(MostElements(*outcome.result.reduced.module), 4) << outcome.text;
 }
 
 TEST(Follow, GathersAndScattersShrink) {
-  const Outcome gather = ReduceOp(R"(HloModule m
+  const ReducedText gather = ReduceOp(R"(HloModule m
 ENTRY e {
   x = f32[40,30] parameter(0)
   i = s32[20,1] parameter(1)
   ROOT y = f32[20,30] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,30}
 })",
-                                  Opcode::kGather, 1);
+                                      Opcode::kGather, 1);
   EXPECT_EQ(MostElements(*gather.result.reduced.module), 1) << gather.text;
-  const Outcome scatter = ReduceOp(R"(HloModule m
+  const ReducedText scatter = ReduceOp(R"(HloModule m
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 ENTRY e {
   x = f32[40,30] parameter(0)
@@ -151,32 +152,32 @@ ENTRY e {
   u = f32[20,30] parameter(2)
   ROOT y = f32[40,30] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, indices_are_sorted=true, unique_indices=true, to_apply=sum
 })",
-                                   Opcode::kScatter, 1);
+                                       Opcode::kScatter, 1);
   EXPECT_EQ(MostElements(*scatter.result.reduced.module), 1) << scatter.text;
   EXPECT_THAT(scatter.text, Not(HasSubstr("=true"))) << "promises may be left out";
 }
 
 TEST(Follow, TransformsAndSelectionsOfTheFirstShrink) {
-  const Outcome fft = ReduceOp(R"(HloModule m
+  const ReducedText fft = ReduceOp(R"(HloModule m
 ENTRY e {
   x = c64[6,33] parameter(0)
   ROOT y = f32[6,64] fft(x), fft_type=IRFFT, fft_length={64}
 })",
-                               Opcode::kFft, 4);
+                                   Opcode::kFft, 4);
   EXPECT_LE(MostElements(*fft.result.reduced.module), 6) << fft.text;
-  const Outcome topk = ReduceOp(R"(HloModule m
+  const ReducedText topk = ReduceOp(R"(HloModule m
 ENTRY e {
   x = f32[8,500] parameter(0)
   t = (f32[8,400], s32[8,400]) topk(x), k=400, largest=true
   ROOT y = f32[8,400] get-tuple-element(t), index=0
 })",
-                                Opcode::kTopK, 1);
+                                    Opcode::kTopK, 1);
   EXPECT_EQ(MostElements(*topk.result.reduced.module), 1) << topk.text;
 }
 
 // Two programs in one: of other sizes, the one's array is what the other makes.
 TEST(Follow, AnArrayOfAnotherSizeTakesThePlaceOfAnInput) {
-  const Outcome outcome =
+  const ReducedText outcome =
       ReduceText(R"(HloModule m
 step {
   a = s32[4] parameter(0)
@@ -204,7 +205,7 @@ ENTRY e {
 
 // If two results cannot be one, the one that is a tuple is kept as a whole.
 TEST(Follow, ATupleIsAResultAsAWhole) {
-  const Outcome outcome = ReduceText(
+  const ReducedText outcome = ReduceText(
       R"(HloModule m
 ENTRY e {
   x = s32[17] parameter(0)
@@ -224,16 +225,16 @@ ENTRY e {
 }
 
 TEST(Follow, LinearAlgebraAndNormsShrink) {
-  const Outcome solve = ReduceOp(R"(HloModule m
+  const ReducedText solve = ReduceOp(R"(HloModule m
 ENTRY e {
   a = f32[3,8,8] parameter(0)
   b = f32[3,8,5] parameter(1)
   l = f32[3,8,8] cholesky(a), lower=true
   ROOT x = f32[3,8,5] triangular-solve(l, b), left_side=true, lower=true, unit_diagonal=false, transpose_a=NO_TRANSPOSE
 })",
-                                 Opcode::kTriangularSolve, 1);
+                                     Opcode::kTriangularSolve, 1);
   EXPECT_EQ(MostElements(*solve.result.reduced.module), 1) << solve.text;
-  const Outcome norm = ReduceOp(R"(HloModule m
+  const ReducedText norm = ReduceOp(R"(HloModule m
 ENTRY e {
   x = f32[16,5,4] parameter(0)
   s = f32[5] parameter(1)
@@ -241,13 +242,13 @@ ENTRY e {
   t = (f32[16,5,4], f32[5], f32[5]) batch-norm-training(x, s, o), epsilon=0.001, feature_index=1
   ROOT y = f32[5] get-tuple-element(t), index=1
 })",
-                                Opcode::kBatchNormTraining, 1);
+                                    Opcode::kBatchNormTraining, 1);
   EXPECT_EQ(MostElements(*norm.result.reduced.module), 1) << norm.text;
 }
 
 // Several arrays of a collective, of high rank and of a type that few people read.
 TEST(Follow, CollectivesShrink) {
-  const Outcome outcome = ReduceOp(R"(HloModule m
+  const ReducedText outcome = ReduceOp(R"(HloModule m
 sum { a = u16[] parameter(0) b = u16[] parameter(1) ROOT c = u16[] add(a, b) }
 ENTRY e {
   x = u16[1,700,3] parameter(0)
@@ -256,7 +257,7 @@ ENTRY e {
   r = (u16[1,700,3], u16[1,700,3]) all-reduce(p, g), replica_groups={{0}}, to_apply=sum
   ROOT y = u16[1,700,3] get-tuple-element(r), index=1
 })",
-                                   Opcode::kAllReduce, 1);
+                                       Opcode::kAllReduce, 1);
   EXPECT_EQ(MostElements(*outcome.result.reduced.module), 1) << outcome.text;
   EXPECT_THAT(outcome.text, Not(HasSubstr("u16")));
   EXPECT_THAT(outcome.text, Not(HasSubstr("[1,"))) << "a gather has a dimension";

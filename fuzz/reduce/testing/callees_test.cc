@@ -28,9 +28,9 @@ ENTRY e {
   ROOT negated = f32[5] negate(first)
 }
 )";
-  Outcome outcome = ReduceText(kSort, AnyOp([](const Instruction& at) {
-                                 return at.opcode() == Opcode::kSort && at.shape().IsTuple();
-                               }));
+  ReducedText outcome = ReduceText(kSort, AnyOp([](const Instruction& at) {
+                                     return at.opcode() == Opcode::kSort && at.shape().IsTuple();
+                                   }));
   const Module& module = *outcome.result.reduced.module;
   EXPECT_EQ(module.entry()->root()->opcode(), Opcode::kSort) << outcome.text;
   EXPECT_LE(module.InstructionCount(), 8) << outcome.text;
@@ -49,7 +49,7 @@ bool HasSortWithABranch(const Module& module, const std::vector<Literal>&) {
 // A sort of three arrays, whose comparator hands all of its parameters to a branch, needs one
 // array, and the branch needs none.
 TEST(Reduce, OperandsThatNothingNeedsGo) {
-  const Outcome outcome = ReduceText(R"(HloModule sorted
+  const ReducedText outcome = ReduceText(R"(HloModule sorted
 less {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -92,7 +92,7 @@ ENTRY e {
   ROOT sum = f32[5] add(first, last)
 }
 )",
-                                     HasSortWithABranch);
+                                         HasSortWithABranch);
   const Module& module = *outcome.result.reduced.module;
   const Instruction* sort = module.entry()->root();
   ASSERT_EQ(sort->opcode(), Opcode::kSort) << outcome.text;
@@ -103,7 +103,7 @@ ENTRY e {
 
 // A sort by keys of another type becomes one by what it sorts.
 TEST(Reduce, TheKeysOfASortGo) {
-  const Outcome outcome = ReduceText(R"(HloModule sorted
+  const ReducedText outcome = ReduceText(R"(HloModule sorted
 comparator {
   a = s32[] parameter(0)
   b = s32[] parameter(1)
@@ -118,11 +118,11 @@ ENTRY e {
   ROOT sorted = (s32[5], f32[5]) sort(n, k), dimensions={0}, to_apply=comparator
 }
 )",
-                                     AnyOp([](const Instruction& at) {
-                                       return at.opcode() == Opcode::kSort &&
-                                              at.operand(0)->opcode() == Opcode::kNegate &&
-                                              at.callee()->root()->opcode() == Opcode::kCompare;
-                                     }));
+                                         AnyOp([](const Instruction& at) {
+                                           return at.opcode() == Opcode::kSort &&
+                                                  at.operand(0)->opcode() == Opcode::kNegate &&
+                                                  at.callee()->root()->opcode() == Opcode::kCompare;
+                                         }));
   const Module& module = *outcome.result.reduced.module;
   EXPECT_EQ(module.entry()->root()->operand_count(), 1) << outcome.text;
   EXPECT_LE(module.InstructionCount(), 6) << outcome.text;
@@ -131,7 +131,8 @@ ENTRY e {
 
 // A reduction of two arrays, one of which is returned in the end, needs one array.
 TEST(Reduce, OneOfTwoReductionsGoes) {
-  const Outcome outcome = ReduceText(R"(HloModule reduced
+  const ReducedText outcome = ReduceText(
+      R"(HloModule reduced
 both {
   a = f32[] parameter(0)
   b = s32[] parameter(1)
@@ -151,14 +152,13 @@ ENTRY e {
   ROOT which = s32[] get-tuple-element(r), index=1
 }
 )",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       return AnyInstruction(module, [&](const Instruction& at) {
-                                         return at.opcode() == Opcode::kReduce &&
-                                                AnyInstruction(module, [](const Instruction& in) {
-                                                  return in.opcode() == Opcode::kSelect;
-                                                });
-                                       });
-                                     });
+      [](const Module& module, const std::vector<Literal>&) {
+        return AnyInstruction(module, [&](const Instruction& at) {
+          return at.opcode() == Opcode::kReduce &&
+                 AnyInstruction(
+                     module, [](const Instruction& in) { return in.opcode() == Opcode::kSelect; });
+        });
+      });
   const Module& module = *outcome.result.reduced.module;
   const Instruction* reduce = module.entry()->root();
   ASSERT_EQ(reduce->opcode(), Opcode::kReduce) << outcome.text;
@@ -177,7 +177,7 @@ TEST(Reduce, ComputationsAreShared) {
     });
     return count == 2;
   };
-  const Outcome outcome = ReduceText(R"(HloModule reduced
+  const ReducedText outcome = ReduceText(R"(HloModule reduced
 sum {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -201,7 +201,7 @@ ENTRY e {
   v = f32[2] call(u), to_apply=twice
   ROOT w = f32[] reduce(v, z), dimensions={0}, to_apply=product
 })",
-                                     reductions);
+                                         reductions);
   EXPECT_LE(outcome.result.reduced.module->computations().size(), 2u) << outcome.text;
   // An array, a start, two reductions and what they reduce by.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
@@ -209,7 +209,8 @@ ENTRY e {
 
 // A computation that is called within another of its form does not become that one.
 TEST(Reduce, NoComputationCallsItself) {
-  const Outcome outcome = ReduceText(R"(HloModule nested
+  const ReducedText outcome =
+      ReduceText(R"(HloModule nested
 less {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -232,13 +233,13 @@ ENTRY e {
   x = f32[3] parameter(0)
   ROOT s = f32[3] sort(x), dimensions={0}, to_apply=comparator
 })",
-                                     HasAll({Opcode::kSort, Opcode::kConditional, Opcode::kCall}));
+                 HasAll({Opcode::kSort, Opcode::kConditional, Opcode::kCall}));
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 12) << outcome.text;
 }
 
 // A reduction and a map of one element are what their computations make of it.
 TEST(Reduce, AnOpOnOneElementBecomesItsComputation) {
-  const Outcome outcome =
+  const ReducedText outcome =
       ReduceText(R"(HloModule reduced
 smaller {
   a = f32[] parameter(0)
@@ -276,7 +277,7 @@ TEST(Reduce, NumbersBecomeTruthValues) {
     return loop->opcode() == Opcode::kWhile &&
            loop->callee(1)->root()->opcode() == Opcode::kConstant;
   });
-  const Outcome outcome = ReduceText(R"(HloModule compared
+  const ReducedText outcome = ReduceText(R"(HloModule compared
 goes_on {
   p = pred[] parameter(0)
   n = pred[] not(p)
@@ -298,7 +299,7 @@ ENTRY e {
   x = c64[3] constant({(1, 2), (0, 1), (0, 0)})
   ROOT r = c64[3] sort(x), dimensions={0}, to_apply=comparator
 })",
-                                     loop_compares);
+                                         loop_compares);
   // An array and its sort, two elements and the loop, its condition, and its body, which keeps its
   // constant.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
@@ -306,7 +307,8 @@ ENTRY e {
 
 // A sort may find all equal: then one array of two is enough to see whether they stay in order.
 TEST(Reduce, ComparatorsMayFindAllEqual) {
-  const Outcome outcome = ReduceText(R"(HloModule equal
+  const ReducedText outcome = ReduceText(
+      R"(HloModule equal
 comparator {
   a = s32[] parameter(0)
   b = s32[] parameter(1)
@@ -319,17 +321,17 @@ ENTRY e {
   y = f32[3] parameter(1)
   ROOT r = (s32[3], f32[3]) sort(x, y), dimensions={0}, is_stable=true, to_apply=comparator
 })",
-                                     [](const Module& module, const std::vector<Literal>& inputs) {
-                                       return HasOpcode(module, Opcode::kSort) &&
-                                              UnportableUses(module, inputs).Total() == 0;
-                                     });
+      [](const Module& module, const std::vector<Literal>& inputs) {
+        return HasOpcode(module, Opcode::kSort) && UnportableUses(module, inputs).Total() == 0;
+      });
   // An array and the sort; two elements and what is said of them.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 5) << outcome.text;
 }
 
 // A wrong choice among numbers may be as wrong among truth values.
 TEST(Reduce, SelectedNumbersBecomeTruthValues) {
-  const Outcome outcome = ReduceText(R"(HloModule selected
+  const ReducedText outcome =
+      ReduceText(R"(HloModule selected
 select {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -346,17 +348,17 @@ ENTRY e {
   z = f32[] constant(0)
   ROOT s = f32[7,2] select-and-scatter(x, y, z), window={size=3x2 pad=0_1x2_0}, select=select, scatter=scatter
 })",
-                                     [](const Module& module, const std::vector<Literal>& inputs) {
-                                       return HasOpcode(module, Opcode::kSelectAndScatter) &&
-                                              UnportableUses(module, inputs).Total() == 0 &&
-                                              module.entry()->root()->shape().ElementCount() > 1;
-                                     });
+                 [](const Module& module, const std::vector<Literal>& inputs) {
+                   return HasOpcode(module, Opcode::kSelectAndScatter) &&
+                          UnportableUses(module, inputs).Total() == 0 &&
+                          module.entry()->root()->shape().ElementCount() > 1;
+                 });
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 7) << outcome.text;
 }
 
 // No truth values count up, so that an iota in the way becomes an array of one.
 TEST(Reduce, AnIotaIsNoTruthValue) {
-  const Outcome outcome = ReduceText(R"(HloModule iota
+  const ReducedText outcome = ReduceText(R"(HloModule iota
 select {
   a = s32[] parameter(0)
   b = s32[] parameter(1)
@@ -373,19 +375,19 @@ ENTRY e {
   z = s32[] constant(0)
   ROOT s = s32[4] select-and-scatter(x, y, z), window={size=1 pad=0_-4}, select=select, scatter=scatter
 })",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       const Instruction* root = module.entry()->root();
-                                       return root->opcode() == Opcode::kSelectAndScatter &&
-                                              root->shape().ElementCount() > 1 &&
-                                              root->operand(0)->opcode() != Opcode::kParameter;
-                                     });
+                                         [](const Module& module, const std::vector<Literal>&) {
+                                           const Instruction* root = module.entry()->root();
+                                           return root->opcode() == Opcode::kSelectAndScatter &&
+                                                  root->shape().ElementCount() > 1 &&
+                                                  root->operand(0)->opcode() != Opcode::kParameter;
+                                         });
   // A scalar and the arrays of it and of none, the op, two elements.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
 }
 
 // A compiler may die of what nothing reads, which then may not go with the first step.
 TEST(Reduce, WhatNothingReadsMayBeNeeded) {
-  const Outcome outcome =
+  const ReducedText outcome =
       ReduceText(R"(HloModule unread
 least {
   a = s8[] parameter(0)

@@ -48,12 +48,12 @@ ENTRY e {
 )";
 
 TEST(Reduce, TakesLoopsApart) {
-  Outcome outcome = ReduceText(kLoop, HasAll({Opcode::kSqrt}));
+  ReducedText outcome = ReduceText(kLoop, HasAll({Opcode::kSqrt}));
   EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 2) << outcome.text;
 }
 
 TEST(Reduce, PrunesTheStateOfLoopsThatStay) {
-  Outcome outcome =
+  ReducedText outcome =
       ReduceText(kLoop, AnyOp([](const Instruction& at) {
                    return at.opcode() == Opcode::kWhile &&
                           AnyInstruction(*at.parent()->parent(), [](const Instruction& in) {
@@ -79,7 +79,7 @@ bool GivesTwoElementsOfALoop(const Module& module, const std::vector<Literal>&) 
 // A failure may need several elements of a loop's state. Then the loop becomes the result, without
 // reads of its elements, a tuple of them, or the elements that nothing needs.
 TEST(Reduce, AllElementsOfATupleAreTheTuple) {
-  const Outcome outcome = ReduceText(
+  const ReducedText outcome = ReduceText(
       R"(HloModule looped
 condition {
   t = (s32[], s32[2], s32[]) parameter(0)
@@ -117,7 +117,8 @@ ENTRY e {
 // A loop that runs in a comparator needs one element of its state, which may be the one that the
 // condition reads.
 TEST(Reduce, ALoopCarriesOneElement) {
-  const Outcome outcome = ReduceText(R"(HloModule sorted
+  const ReducedText outcome =
+      ReduceText(R"(HloModule sorted
 condition {
   s = (f32[], pred[], s32[]) parameter(0)
   i = s32[] get-tuple-element(s), index=2
@@ -146,19 +147,19 @@ ENTRY e {
   x = f32[2] parameter(0)
   ROOT s = f32[2] sort(x), dimensions={0}, to_apply=comparator
 })",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       return AnyInstruction(module, [&](const Instruction& at) {
-                                         return at.opcode() == Opcode::kWhile &&
-                                                at.parent() != module.entry() &&
-                                                HasOpcode(module, Opcode::kSort);
-                                       });
-                                     });
+                 [](const Module& module, const std::vector<Literal>&) {
+                   return AnyInstruction(module, [&](const Instruction& at) {
+                     return at.opcode() == Opcode::kWhile && at.parent() != module.entry() &&
+                            HasOpcode(module, Opcode::kSort);
+                   });
+                 });
   // The sort and its array; its two numbers, a state and the loop; a state; a state.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 8) << outcome.text;
 }
 
 TEST(Reduce, ALoopThatIsTheResultLosesElements) {
-  const Outcome outcome = ReduceText(R"(HloModule loop
+  const ReducedText outcome =
+      ReduceText(R"(HloModule loop
 condition {
   s = (f32[4], s32[]) parameter(0)
   i = s32[] get-tuple-element(s), index=1
@@ -179,18 +180,17 @@ ENTRY e {
   s = (f32[4], s32[]) tuple(x, i)
   ROOT w = (f32[4], s32[]) while(s), condition=condition, body=trip
 })",
-                                     [](const Module& module, const std::vector<Literal>&) {
-                                       return module.entry()->root()->opcode() == Opcode::kWhile &&
-                                              HasOpcode(module, Opcode::kAdd) &&
-                                              HasOpcode(module, Opcode::kCompare);
-                                     });
+                 [](const Module& module, const std::vector<Literal>&) {
+                   return module.entry()->root()->opcode() == Opcode::kWhile &&
+                          HasOpcode(module, Opcode::kAdd) && HasOpcode(module, Opcode::kCompare);
+                 });
   // No element has to be taken out of a result that is the state itself.
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 6) << outcome.text;
 }
 
 // Instructions that nothing reads leave a loop.
 TEST(Reduce, WhatNothingReadsLeavesALoop) {
-  const Outcome outcome = ReduceText(R"(HloModule dead
+  const ReducedText outcome = ReduceText(R"(HloModule dead
 condition {
   s = (f32[4], s32[]) parameter(0)
   ROOT r = pred[] constant(false)
@@ -210,7 +210,7 @@ ENTRY e {
   y = f32[4] get-tuple-element(w), index=0
   ROOT n = f32[4] negate(x)
 })",
-                                     HasAll({Opcode::kLog, Opcode::kNegate}));
+                                         HasAll({Opcode::kLog, Opcode::kNegate}));
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 3) << outcome.text;
 }
 

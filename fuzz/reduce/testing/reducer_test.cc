@@ -50,7 +50,7 @@ bool HasNestedDynamicSlices(const Module& module, const std::vector<Literal>&) {
 
 // Another compiler gives back an array that has the size of the bound.
 TEST(Reduce, AnArrayOfRunTimeSizeDoesNotBecomeTheResult) {
-  const Outcome outcome = ReduceText(
+  const ReducedText outcome = ReduceText(
       R"(HloModule sized
 add {
   a = s32[] parameter(0)
@@ -92,7 +92,7 @@ bool ReducesWhatHasASizeOfRunTime(const Module& module, const std::vector<Litera
 
 // Each size is an operand, which goes with its dimension.
 TEST(Reduce, SizesOfRunTimeGoWithTheirDimensions) {
-  const Outcome outcome = ReduceText(R"(HloModule sized
+  const ReducedText outcome = ReduceText(R"(HloModule sized
 add {
   a = s32[] parameter(0)
   b = s32[] parameter(1)
@@ -109,7 +109,7 @@ ENTRY main {
   sized = s32[1,10,7,<=6,3] dynamic-reshape(x, one, ten, seven, six, three)
   ROOT sum = s32[1,10,7,3] reduce(sized, z), dimensions={3}, to_apply=add
 })",
-                                     ReducesWhatHasASizeOfRunTime);
+                                         ReducesWhatHasASizeOfRunTime);
   const Module& reduced = *outcome.result.reduced.module;
   EXPECT_LE(reduced.InstructionCount(), 7) << outcome.text;
   EXPECT_EQ(reduced.entry()->root()->operand(0)->shape().rank(), 1) << outcome.text;
@@ -117,7 +117,7 @@ ENTRY main {
 }
 
 TEST(Reduce, NestedDynamicSlicesToFourInstructions) {
-  Outcome outcome = ReduceText(kNestedSlices, HasNestedDynamicSlices);
+  ReducedText outcome = ReduceText(kNestedSlices, HasNestedDynamicSlices);
   const Module& module = *outcome.result.reduced.module;
   EXPECT_LE(module.InstructionCount(), 4) << outcome.text;
   EXPECT_LE(outcome.result.progress.elements, 6) << outcome.text;
@@ -177,7 +177,7 @@ TEST(Reduce, LongProgramsLoseHalves) {
     StrAppend(&text, "  x", i, " = f32[2] ", i == 1000 ? "sqrt" : "negate", "(x", i - 1, ")\n");
   }
   StrAppend(&text, "  ROOT y = f32[2] exponential(x", kLength, ")\n}\n");
-  const Outcome outcome = ReduceText(text, HasAll({Opcode::kSqrt}));
+  const ReducedText outcome = ReduceText(text, HasAll({Opcode::kSqrt}));
   EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 2) << outcome.text;
   EXPECT_LE(outcome.result.progress.probes, 60) << outcome.text;
 }
@@ -192,7 +192,7 @@ TEST(Reduce, AnotherProgramDecides) {
       MakeCommandPredicate("test -s \"$(echo {} | sed 's/hlo$/npz/')\"", 20)(*module, inputs));
   EXPECT_FALSE(MakeCommandPredicate("grep -q nowhere {}", 20)(*module, inputs));
   EXPECT_FALSE(MakeCommandPredicate("sleep 60 # {}", 0.2)(*module, inputs));
-  const Outcome outcome =
+  const ReducedText outcome =
       ReduceText(kNestedSlices, MakeCommandPredicate("grep -q 'dynamic-slice(' {}", 20));
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 3) << outcome.text;
 }
@@ -205,7 +205,7 @@ TEST(Reduce, KeepsTheSizesThatMatter) {
            at.operand(0)->shape().dimension(0) > at.shape().dimension(0) &&
            at.operand(0)->operand(0)->shape().dimension(0) > at.operand(0)->shape().dimension(0);
   });
-  Outcome outcome = ReduceText(kNestedSlices, predicate);
+  ReducedText outcome = ReduceText(kNestedSlices, predicate);
   EXPECT_LE(outcome.result.reduced.module->InstructionCount(), 4) << outcome.text;
   EXPECT_EQ(outcome.result.reduced.module->entry()->root()->shape().rank(), 1) << outcome.text;
   int64_t largest = 0;
@@ -227,7 +227,7 @@ ENTRY e {
   auto predicate = AnyOp([](const Instruction& at) {
     return at.opcode() == Opcode::kAdd && at.shape().ElementCount() >= 13717;
   });
-  const Outcome outcome = ReduceText(kLong, predicate);
+  const ReducedText outcome = ReduceText(kLong, predicate);
   EXPECT_EQ(outcome.result.reduced.module->entry()->root()->shape().dimension(0), 13717);
   EXPECT_LE(outcome.result.progress.probes, 200) << outcome.text;
 }
@@ -262,7 +262,7 @@ ENTRY e {
   const auto predicate = AnyOp([](const Instruction& at) {
     return at.opcode() == Opcode::kCosine && at.operand(0)->opcode() == Opcode::kCall;
   });
-  Outcome outcome = ReduceText(kText, predicate);
+  ReducedText outcome = ReduceText(kText, predicate);
   const Module& module = *outcome.result.reduced.module;
   const auto is_effect = [](const Instruction& at) {
     return at.opcode() == Opcode::kRng || at.opcode() == Opcode::kAllReduce;
@@ -283,7 +283,7 @@ ENTRY e {
   const auto predicate = [](const Module& module, const std::vector<Literal>&) {
     return module.config().replica_count == 2 && module.config().num_partitions == 3;
   };
-  Outcome outcome = ReduceText(kText, predicate);
+  ReducedText outcome = ReduceText(kText, predicate);
   EXPECT_FALSE(outcome.result.reduced.module->config().is_scheduled) << outcome.text;
 }
 
@@ -302,7 +302,7 @@ TEST(Reduce, SimplifiesInputValues) {
     }
     return false;
   };
-  Outcome outcome = ReduceText(R"(HloModule values
+  ReducedText outcome = ReduceText(R"(HloModule values
 ENTRY e {
   p = f64[5,6]{1,0} parameter(0)
   e = f64[5,6]{1,0} exponential(p)
@@ -310,7 +310,7 @@ ENTRY e {
   ROOT s = f64[2,3]{1,0} slice(n), slice={[1:4:2], [0:6:2]}
 }
 )",
-                               predicate);
+                                   predicate);
   EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 2) << outcome.text;
   ASSERT_EQ(outcome.result.reduced.inputs.size(), 1u);
   EXPECT_EQ(outcome.result.reduced.inputs[0].element_count(), 1) << outcome.text;
@@ -328,7 +328,7 @@ TEST(Reduce, AConstantIsAResultToo) {
                     at.shape().element_type() == ElementType::kC128;
            });
   };
-  const Outcome outcome = ReduceText(R"(HloModule written
+  const ReducedText outcome = ReduceText(R"(HloModule written
 second {
   a = c128[] parameter(0)
   ROOT b = c128[] parameter(1)
@@ -340,7 +340,7 @@ ENTRY e {
   ROOT r = c128[3,2] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},
       scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second
 })",
-                                     fails);
+                                         fails);
   EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 1) << outcome.text;
 }
 
@@ -352,7 +352,7 @@ TEST(Reduce, AParameterBecomesTheConstant) {
            root->operand(0)->opcode() == Opcode::kPad &&
            root->operand(1)->opcode() == Opcode::kConstant;
   };
-  const Outcome outcome = ReduceText(R"(HloModule apart
+  const ReducedText outcome = ReduceText(R"(HloModule apart
 ENTRY e {
   x = s32[] parameter(0)
   y = s32[4] parameter(1)
@@ -360,7 +360,7 @@ ENTRY e {
   i = s32[] constant(2)
   ROOT d = s32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}
 })",
-                                     fails);
+                                         fails);
   EXPECT_EQ(outcome.result.reduced.module->InstructionCount(), 4) << outcome.text;
 }
 

@@ -53,18 +53,18 @@ inline bool AnyInstruction(const Module& module,
   return false;
 }
 
-struct Outcome {
+struct ReducedText {
   std::string text;
   ReduceResult result;
 };
 
-inline Outcome ReduceText(const std::string& text, const ReducePredicate& predicate) {
+inline ReducedText ReduceText(const std::string& text, const ReducePredicate& predicate) {
   std::unique_ptr<Module> module = Parse(text);
   ReduceOptions options;
   options.seconds = 60;
   absl::StatusOr<ReduceResult> result = Reduce(*module, Inputs(*module), predicate, options);
   EXPECT_TRUE(result.ok()) << result.status();
-  Outcome outcome{"", *std::move(result)};
+  ReducedText outcome{"", *std::move(result)};
   outcome.text = WriteModule(*outcome.result.reduced.module, WriteOptions::Short());
   EXPECT_TRUE(outcome.result.complete);
   EXPECT_TRUE(Verify(*outcome.result.reduced.module).ok());

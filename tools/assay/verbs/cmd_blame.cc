@@ -31,7 +31,7 @@ struct Options {
 };
 
 absl::StatusOr<int> BlameReleases(const FailureCase& failure, const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<Peer> peers, PeersIn(options.versions));
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<InstalledPeer> peers, PeersIn(options.versions));
   if (peers.empty()) {
     return absl::NotFoundError(
         StrCat("no release of ", options.versions, " is there; see assay peer"));

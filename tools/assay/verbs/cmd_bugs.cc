@@ -103,7 +103,7 @@ std::vector<Bug> Collect(const std::vector<RunRow>& runs, const Options& options
 }
 
 // Asks each of the releases about all bugs, whose pages are still there and do not say it yet.
-absl::Status AskReleases(const std::vector<Peer>& peers, std::vector<Bug>& bugs) {
+absl::Status AskReleases(const std::vector<InstalledPeer>& peers, std::vector<Bug>& bugs) {
   struct Asked {
     Bug* bug;
     Finding finding;
@@ -145,7 +145,7 @@ absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::vector<RunRow> runs, store->Latest(options.runs));
   std::vector<Bug> bugs = Collect(runs, options, known);
   if (!options.versions.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(const std::vector<Peer> peers, PeersIn(options.versions));
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<InstalledPeer> peers, PeersIn(options.versions));
     ASSAY_RETURN_IF_ERROR(AskReleases(peers, bugs));
   }
   if (options.json) {

@@ -148,7 +148,7 @@ void NoteReleases(const std::vector<ReleaseState>& states, Cause& cause) {
 
 // A release is opened once and asked about all causes.
 absl::StatusOr<int> AskReleases(const Options& options, std::vector<Cause>& causes) {
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<Peer> peers, PeersIn(options.versions));
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<InstalledPeer> peers, PeersIn(options.versions));
   std::vector<std::vector<ReleaseState>> states(causes.size());
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   for (const Release& release : ReleasesOf(peers)) {

@@ -23,8 +23,8 @@ absl::StatusOr<int> Run(const Options& options) {
     Print(StrCat(options.name, " is there"));
     return kExitOk;
   }
-  const std::vector<Peer> peers = ListPeers();
-  for (const Peer& peer : peers) {
+  const std::vector<InstalledPeer> peers = ListPeers();
+  for (const InstalledPeer& peer : peers) {
     if (options.json) {
       PrintJson({{"version", peer.version}, {"python", peer.python}});
     } else {

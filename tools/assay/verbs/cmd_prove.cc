@@ -43,7 +43,7 @@ std::string InWords(const Assignment& values) {
   return text;
 }
 
-std::string ClaimsOf(const Statement& statement, std::string_view forgotten) {
+std::string ClaimsOf(const RuleStatement& statement, std::string_view forgotten) {
   std::string text;
   for (const StatementClaim& claim : statement.claims) {
     StrAppend(&text, text.empty() ? "" : ", ", claim.name.substr(claim.name.find('/') + 1),
@@ -53,7 +53,7 @@ std::string ClaimsOf(const Statement& statement, std::string_view forgotten) {
 }
 
 // Writes the instance as a module beside its arguments, as `assay check` and `replay` take them.
-absl::StatusOr<std::string> WriteWitness(const Statement& statement, const Proof& proof,
+absl::StatusOr<std::string> WriteWitness(const RuleStatement& statement, const Proof& proof,
                                          const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const HloInstance instance,
                          BeforeAsHlo(statement, proof.witness, options.forget));
@@ -68,11 +68,11 @@ absl::StatusOr<std::string> WriteWitness(const Statement& statement, const Proof
   return StrCat(stem, ".hlo");
 }
 
-absl::StatusOr<std::vector<Statement>> Chosen(const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(std::vector<Statement> all, ReadStatements());
-  std::vector<Statement> chosen;
+absl::StatusOr<std::vector<RuleStatement>> Chosen(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(std::vector<RuleStatement> all, ReadStatements());
+  std::vector<RuleStatement> chosen;
   const std::string of_claim = options.forget.substr(0, options.forget.find('/'));
-  for (Statement& statement : all) {
+  for (RuleStatement& statement : all) {
     const bool is_wanted = options.rule.empty() || statement.rule->rule == options.rule;
     const bool is_of_claim = options.forget.empty() || statement.rule->rule == of_claim;
     if (is_wanted && is_of_claim) chosen.push_back(std::move(statement));
@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<Statement>> Chosen(const Options& options) {
                                              "; assay prove shows all of them"));
   }
   bool is_known = options.forget.empty();
-  for (const Statement& statement : chosen)
+  for (const RuleStatement& statement : chosen)
     for (const StatementClaim& claim : statement.claims) is_known |= claim.name == options.forget;
   if (!is_known) {
     return absl::InvalidArgumentError(
@@ -93,12 +93,12 @@ absl::StatusOr<std::vector<Statement>> Chosen(const Options& options) {
 }
 
 absl::StatusOr<int> Run(const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<Statement> statements, Chosen(options));
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<RuleStatement> statements, Chosen(options));
   Table table({{"rule"}, {""}, {"ms", Table::kRight}, {"before"}, {"after"}, {"claims"}});
   int64_t proved = 0;
   std::string witnesses;
   double seconds = 0;
-  for (const Statement& statement : statements) {
+  for (const RuleStatement& statement : statements) {
     if (InterruptRequested()) return kExitInterrupted;
     const Proof proof = Prove(statement, options.forget, options.seconds);
     proved += proof.outcome == Proof::kProved ? 1 : 0;
