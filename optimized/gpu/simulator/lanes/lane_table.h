@@ -1,0 +1,147 @@
+// Operations on 32 lanes at once: pure functions of up to three registers. A register is 32 values
+// of one type, side by side.
+#pragma once
+
+#include <cstdint>
+
+namespace assay::gpu {
+
+inline constexpr int kLanes = 32;
+
+// Integers of other widths live zero-extended in the next larger type; truths in kI8, as 0 and 1;
+// pointers in kI64.
+enum LaneType : uint8_t { kI8, kI16, kI32, kI64, kI128, kF16, kBF16, kF32, kF64, kLaneTypes };
+
+enum LaneOp : uint8_t {
+  // Integers. Shifts by too much give 0 or the sign; division by 0 gives 0.
+  kAdd,
+  kSub,
+  kMul,
+  kUDiv,
+  kSDiv,
+  kURem,
+  kSRem,
+  kShl,
+  kLShr,
+  kAShr,
+  kAnd,
+  kOr,
+  kXor,
+  kSMin,
+  kSMax,
+  kUMin,
+  kUMax,
+  kAbs,
+  kPopulation,
+  kLeadingZeros,
+  kTrailingZeros,
+  kSwapBytes,
+  kReverseBits,
+  kFunnelLeft,
+  kFunnelRight,
+  kSAddSat,
+  kUAddSat,
+  kSSubSat,
+  kUSubSat,
+  kSAddOverflow,
+  kUAddOverflow,
+  kSSubOverflow,
+  kUSubOverflow,
+  kSMulOverflow,
+  kUMulOverflow,
+  kEqual,
+  kNotEqual,
+  kULess,
+  kULessEqual,
+  kSLess,
+  kSLessEqual,
+  // a + sign-extended b (of this type) times the first lane of c, as pointers are computed; the
+  // same with a shift.
+  kIndexTimes,
+  kIndexShift,
+  // Floats.
+  kFAdd,
+  kFSub,
+  kFMul,
+  kFDiv,
+  kFRem,
+  kFNeg,
+  kFAbs,
+  kCopySign,
+  kFma,
+  kSqrt,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRoundEven,
+  kRound,
+  kMinNum,
+  kMaxNum,
+  kMinimum,
+  kMaximum,
+  kLdexp,
+  kOrderedEqual,
+  kOrderedLess,
+  kOrderedLessEqual,
+  kOrderedNotEqual,
+  kOrdered,
+  kUnorderedEqual,
+  kUnorderedLess,
+  kUnorderedLessEqual,
+  kUnorderedNotEqual,
+  kUnordered,
+  // a (of kI8) ? b : c, by size.
+  kSelect,
+  kCopy,
+  kLaneOps
+};
+
+enum LaneConversion : uint8_t {
+  kZeroExtend,  // or cut off
+  kSignExtend,
+  kSignedToFloat,
+  kUnsignedToFloat,
+  kFloatToSigned,  // saturating, NaN is 0
+  kFloatToUnsigned,
+  kFloatToFloat,
+  kLaneConversions
+};
+
+using LaneFunction = void (*)(void* result, const void* a, const void* b, const void* c);
+
+// Tells what 32 addresses have in common, in the lanes that `mask` names.
+struct AddressSurvey {
+  bool is_inside = true;       // each address - base <= span
+  bool is_consecutive = true;  // each is `step` after the lane before
+  bool is_same = true;
+  uint64_t bits = 0;  // all of them, or-ed
+};
+using SurveyFunction = AddressSurvey (*)(const uint64_t* addresses, uint32_t mask, uint64_t base,
+                                         uint64_t span, uint64_t step);
+// to[lane] = from[lane] in the lanes of the mask.
+using BlendFunction = void (*)(void* to, const void* from, uint32_t mask);
+// 32 values of memory, `step` bytes apart, to a register or from one.
+using SpreadFunction = void (*)(void* to, const void* from, uint64_t step);
+
+struct LaneTable {
+  LaneFunction ops[kLaneOps][kLaneTypes] = {};
+  LaneFunction conversions[kLaneConversions][kLaneTypes][kLaneTypes] = {};  // [from][to]
+  SurveyFunction survey = nullptr;
+  BlendFunction blend[5] = {};                      // by binary logarithm of the bytes
+  SpreadFunction collect[5] = {}, scatter[5] = {};  // likewise
+};
+
+// One table per instruction set of hosts. They give the same bits.
+LaneTable BaselineLanes();
+LaneTable Avx2Lanes();
+LaneTable Avx512Lanes();
+
+// The best one for this host.
+const LaneTable& Lanes();
+
+inline int BytesOf(LaneType type) {
+  constexpr int kBytes[] = {1, 2, 4, 8, 16, 2, 2, 4, 8};
+  return kBytes[type];
+}
+
+}  // namespace assay::gpu

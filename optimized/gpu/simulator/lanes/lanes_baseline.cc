@@ -1,0 +1,8 @@
+// The loops over lanes, compiled as optimized/CMakeLists.txt says.
+#include "optimized/gpu/simulator/lanes/lane_functions.h"
+
+namespace assay::gpu {
+
+LaneTable BaselineLanes() { return MakeLaneTable(); }
+
+}  // namespace assay::gpu

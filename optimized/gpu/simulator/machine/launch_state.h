@@ -1,0 +1,80 @@
+// The state that all warps of a launch share.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "optimized/gpu/simulator/kernel_code.h"
+#include "optimized/gpu/simulator/simulator.h"
+
+namespace assay::gpu {
+
+// A piece of memory as a pointer sees it.
+struct Region {
+  std::byte* data = nullptr;
+  uint64_t address = 0;        // of data, on the device
+  uint64_t low = 0, high = 0;  // bytes from there that may be touched: [low, high)
+  Shadow* shadow = nullptr;    // null: nothing is checked
+  bool is_tracked = false;     // races are looked for
+  bool is_constant = false;
+  bool is_global = false;
+  uint64_t lane_stride = 0;  // of local memory: each lane has bytes of its own
+  const char* name = "";
+};
+
+// Memory whose start is as aligned as the widest registers.
+class AlignedBytes {
+ public:
+  void Resize(size_t bytes) {
+    storage_.assign(bytes + 64, std::byte{0});
+    data_ = storage_.data() + (64 - reinterpret_cast<uintptr_t>(storage_.data()) % 64) % 64;
+    size_ = bytes;
+  }
+  std::byte* data() { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  std::vector<std::byte> storage_;
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+struct LaunchState {
+  LaunchState(const KernelCode& code, const SimulatorOptions& options, const LaunchShape& shape,
+              DeviceMemory& memory, Counters& counters)
+      : code(code),
+        options(options),
+        shape(shape),
+        memory(memory),
+        counters(counters),
+        instructions_left(options.max_instructions) {}
+
+  const KernelCode& code;
+  const SimulatorOptions& options;
+  const LaunchShape& shape;
+  DeviceMemory& memory;
+  Counters& counters;
+  AlignedBytes uniform, registers, local, shared;
+  Shadow local_shadow, shared_shadow;
+  std::vector<Region> arguments;
+  Region shared_region, constant_region;
+  uint32_t threads = 0, warps = 0;
+  std::array<uint32_t, 3> block = {};
+  StampLimits limits;  // `warp` is each warp's own
+  uint64_t instructions_left;
+  absl::Status status;
+
+  // The clock goes on by one.
+  void Tick();
+  std::array<uint32_t, 3> ThreadAt(uint32_t number) const {
+    return {number % shape.block[0], number / shape.block[0] % shape.block[1],
+            number / shape.block[0] / shape.block[1]};
+  }
+};
+
+}  // namespace assay::gpu

@@ -1,0 +1,71 @@
+// Loads, stores and atomics of a warp, with everything that is checked of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "optimized/gpu/simulator/machine/launch_state.h"
+#include "optimized/gpu/simulator/machine/warp.h"
+
+namespace assay::gpu {
+
+class MemoryUnit {
+ public:
+  MemoryUnit(LaunchState& launch, Warp& warp) : launch_(launch), warp_(warp) {}
+
+  // False: a finding, which is reported.
+  bool Load(const MemoryOp& op);
+  bool Store(const MemoryOp& op);
+  bool Atomic(const AtomicOp& op);
+  bool MoveBytes(const Op& op);
+
+ private:
+  enum class Use : uint8_t { kRead, kWrite, kAtomic };
+
+  // Lanes whose addresses lie in one region.
+  struct Group {
+    Region region;
+    uint32_t mask = 0;
+    bool is_consecutive = false, is_same = false;
+    const uint64_t* addresses = nullptr;
+    uint64_t Offset(int lane) const { return addresses[lane] - region.address; }
+    std::byte* Host(int lane) const {
+      return region.data + region.lane_stride * lane + Offset(lane);
+    }
+  };
+
+  // Splits the lanes by region, checks bounds and alignment, and calls `body(group)` for each.
+  template <class Body>
+  bool ForGroups(const MemoryOp& op, Use use, Body body);
+  bool FindRegion(const MemoryOp& op, uint64_t address, Region& region) const;
+  bool FindGlobal(uint64_t address, Region& region) const;
+  bool CheckGroup(const MemoryOp& op, Use use, Group& group);
+  bool ReportOutside(const MemoryOp& op, Use use, const Group& group);
+
+  // Freshness and races.
+  bool Watch(const MemoryOp& op, Use use, const Group& group);
+  bool WatchFresh(const MemoryOp& op, const Group& group);
+  bool WatchRaces(const MemoryOp& op, Use use, const Group& group);
+  bool WatchGranules(const MemoryOp& op, Use use, const Group& group, int lane);
+  StampLimits LimitsOf(const Region& region) const;
+  bool ReportRace(const Group& group, int lane, uint32_t stamp, const char* what);
+  void MarkWritten(const MemoryOp& op, const Group& group);
+  void Count(const MemoryOp& op, Use use, const Group& group);
+
+  void LoadGroup(const MemoryOp& op, const Group& group);
+  void StoreGroup(const MemoryOp& op, const Group& group);
+  uint64_t OldValue(const AtomicOp& op, std::byte* at, int lane);
+  bool MoveBytesOfLane(const Op& op, int lane);
+  std::string Where(const Region& region) const;
+  bool Report(FindingKind kind, const Region& region, int lane, uint64_t address,
+              std::string detail);
+  uint32_t ThreadStamp(int lane) const {
+    return (warp_.number() * kLanes + static_cast<uint32_t>(lane)) << 2;
+  }
+
+  LaunchState& launch_;
+  Warp& warp_;
+};
+
+}  // namespace assay::gpu
