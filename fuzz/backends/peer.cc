@@ -1,6 +1,8 @@
 // Reads the embedded files about peers, each once.
 #include "fuzz/backends/peer.h"
 
+#include <algorithm>
+
 #include "fuzz/embedded.h"
 #include "spec/base/strings.h"
 
@@ -17,6 +19,11 @@ Peer ReadPeer(std::string_view text) {
   peer.no_passes = flags.at("no_passes").get<Flags>();
   peer.no_optimization = flags.at("no_optimization").get<Flags>();
   peer.cheap = flags.at("cheap").get<Flags>();
+  const Json& dump = flags.at("dump");
+  peer.dump_folder = dump.at("folder");
+  peer.dump = dump.at("with").get<Flags>();
+  peer.dump_newer = dump.at("newer").get<Flags>();
+  peer.alarms = json.at("alarms").get<std::vector<std::string>>();
   for (const Json& flag : flags.at("telling")) {
     for (const auto& [name, value] : flag.items())
       peer.telling.push_back({name, value.get<std::string>(), name == peer.pass_flag});
@@ -41,6 +48,11 @@ std::map<std::string, Peer> ReadPeers() {
   return peers;
 }
 
+const std::map<std::string, Peer>& Peers() {
+  static const std::map<std::string, Peer> peers = ReadPeers();
+  return peers;
+}
+
 }  // namespace
 
 void PeerFlag::AddTo(Flags& flags) const {
@@ -57,16 +69,23 @@ std::set<std::string> Peer::Expand(const std::string& word) const {
 std::string BackendFamily(const std::string& name) { return name.substr(0, name.find(':')); }
 
 const Peer& PeerOfFamily(const std::string& family) {
-  static const std::map<std::string, Peer> peers = ReadPeers();
   static const Peer nothing;
-  const auto found = peers.find(family);
-  return found == peers.end() ? nothing : found->second;
+  const auto found = Peers().find(family);
+  return found == Peers().end() ? nothing : found->second;
 }
 
 const Peer& PeerOf(const BackendDescription& backend) {
   const Peer& peer = PeerOfFamily(BackendFamily(backend.name));
   const bool is_another_xla = backend.dumps_passes && peer.pass_flag.empty();
   return is_another_xla ? PeerOfFamily("xla") : peer;
+}
+
+bool IsAlarmOfPeers(std::string_view line) {
+  return std::any_of(Peers().begin(), Peers().end(), [line](const auto& named) {
+    const std::vector<std::string>& alarms = named.second.alarms;
+    return std::any_of(alarms.begin(), alarms.end(),
+                       [line](const std::string& words) { return line.find(words) != line.npos; });
+  });
 }
 
 }  // namespace assay

@@ -33,6 +33,12 @@ struct Peer {
   std::vector<PeerFlag> telling;
   // Under these it compiles in a fifth of the time, and shows most of its bugs.
   Flags cheap;
+  // With `dump_folder` naming a folder and these it writes there its module after each pass;
+  // releases that refuse those of `dump_newer` leave arrays of more than ten numbers out.
+  std::string dump_folder;
+  Flags dump, dump_newer;
+  // Words of lines that it writes on the way and does not die of.
+  std::vector<std::string> alarms;
   // Passes that do arithmetic as on real numbers: they may change the order and number of
   // roundings.
   std::set<std::string> passes_of_real_arithmetic;
@@ -54,5 +60,8 @@ std::string BackendFamily(const std::string& name);
 // empty one.
 const Peer& PeerOf(const BackendDescription& backend);
 const Peer& PeerOfFamily(const std::string& family);
+
+// True of a line that a peer, whichever it is, writes on the way and does not die of.
+bool IsAlarmOfPeers(std::string_view line);
 
 }  // namespace assay

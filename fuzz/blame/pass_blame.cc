@@ -87,15 +87,12 @@ class PassSearch {
     return CheckIsolated(subject, CheckCase::Of(module_, inputs_)).outcome;
   }
 
-  // Arrays of more than ten numbers are left out of dumps unless they are asked for, by a flag that
-  // old releases refuse.
   void Dump(const std::string& folder) {
-    std::map<std::string, std::string> flags = {{"xla_dump_to", folder},
-                                                {"xla_dump_hlo_pass_re", ".*"},
-                                                {"xla_dump_large_constants", "true"}};
-    if (!CheckWith(flags).Fails(Outcome::kRejected)) return;
-    flags.erase("xla_dump_large_constants");
-    CheckWith(flags);
+    Flags flags = peer_.dump;
+    flags[peer_.dump_folder] = folder;
+    Flags with_newer = flags;
+    with_newer.insert(peer_.dump_newer.begin(), peer_.dump_newer.end());
+    if (CheckWith(with_newer).Fails(Outcome::kRejected)) CheckWith(flags);
   }
 
   void SearchSnapshots() {

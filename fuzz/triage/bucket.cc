@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <set>
 #include <string_view>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "fuzz/backends/peer.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -17,16 +17,10 @@ namespace {
 
 constexpr size_t kMaxSignature = 160;
 
-// True of what XLA writes when it has folded a constant for long, which it does not die of, and of
-// an instruction that has a line to itself, as there.
-bool IsAlarm(std::string_view text) {
-  constexpr std::string_view kWords[] = {"slow_operation_alarm.cc",
-                                         "constant-folding is inherently a trade-off",
-                                         "If you'd like to file a bug, run with envvar"};
-  const bool is_instruction = text.starts_with("%") && text.find(" = ") != text.npos;
-  return is_instruction || std::any_of(std::begin(kWords), std::end(kWords), [text](auto words) {
-           return text.find(words) != text.npos;
-         });
+// True of an instruction that has a line to itself, as alarms of compilers tell which one takes
+// long.
+bool IsInstruction(std::string_view line) {
+  return line.starts_with("%") && line.find(" = ") != line.npos;
 }
 
 // False of a line without a word, of an alarm, and of those by which a worker's Python says where
@@ -34,7 +28,7 @@ bool IsAlarm(std::string_view text) {
 bool Telling(std::string_view line) {
   const std::string_view text = line.substr(std::min(line.size(), line.find_first_not_of(" \t")));
   if (text.starts_with("Traceback (most recent call last)") ||
-      text.starts_with("File \"<string>\"") || IsAlarm(text))
+      text.starts_with("File \"<string>\"") || IsInstruction(text) || IsAlarmOfPeers(text))
     return false;
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
