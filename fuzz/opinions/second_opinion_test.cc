@@ -132,6 +132,9 @@ const char* const kPrograms[] = {
     "HloModule m\nENTRY e { x = c64[5] parameter(0) y = c64[5] parameter(1) s = c64[5] sine(x)\n"
     "c = c64[5] cosine(x) p = c64[5] power(x, y) l = c64[5] log-plus-one(x) t = c64[5] tanh(y)\n"
     "ROOT r = (c64[5], c64[5], c64[5], c64[5], c64[5]) tuple(s, c, p, l, t) }",
+    // Near -1 what is left of 1 + z is far smaller than the squares of its parts say.
+    "HloModule m\nENTRY e { x = c64[4] constant({(-1, 1.17549435e-38), (-0.99999994, 1e-20), "
+    "(-1.5, 0.25), (1e-30, -3)}) ROOT l = c64[4] log-plus-one(x) }",
     "HloModule m\nENTRY e { x = f32[4,3,2] parameter(0) s = f32[3] parameter(1)\n"
     "o = f32[3] parameter(2) t = (f32[4,3,2], f32[3], f32[3]) batch-norm-training(x, s, o), "
     "epsilon=0.5, feature_index=1 v = f32[3] get-tuple-element(t), index=2\n"

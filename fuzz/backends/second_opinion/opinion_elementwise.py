@@ -146,9 +146,13 @@ def log_plus_one(a):
     if a.dtype.kind != "c":
         return numpy.log1p(a)
     x, y = a.real, a.imag
-    near_zero = numpy.empty_like(a)  # numpy's own forgets what is small beside 1
-    near_zero.real, near_zero.imag = numpy.log1p(x * (2 + x) + y * y) / 2, numpy.arctan2(y, 1 + x)
-    return numpy.where(numpy.maximum(numpy.abs(x), numpy.abs(y)) < 2, near_zero, numpy.log1p(a))
+    # Numpy's own forgets what is small beside 1; near -1 the sum of squares forgets what is small
+    # beside its terms, and 1 + x is exact there.
+    less_one = x * (2 + x) + y * y
+    result = numpy.empty_like(a)
+    result.real = numpy.where(numpy.abs(less_one) < 0.5, numpy.log1p(less_one) / 2, numpy.log(numpy.hypot(1 + x, y)))
+    result.imag = numpy.arctan2(y, 1 + x)
+    return result
 
 
 BINARY = {
