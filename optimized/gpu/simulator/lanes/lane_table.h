@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "optimized/gpu/simulator/lanes/stamps.h"
+
 namespace assay::gpu {
 
 inline constexpr int kLanes = 32;
@@ -122,11 +124,28 @@ using SurveyFunction = AddressSurvey (*)(const uint64_t* addresses, uint32_t mas
 using BlendFunction = void (*)(void* to, const void* from, uint32_t mask);
 // 32 values of memory, `step` bytes apart, to a register or from one.
 using SpreadFunction = void (*)(void* to, const void* from, uint64_t step);
+// Tells whether a read, or a write, of all of a range is ordered with all that was done there. If
+// so the stamps are renewed.
+using StampFunction = bool (*)(const StampRange& range, const StampLimits& limits);
+// A shuffle of 32-bit values: the lane that each lane takes its value from, by what instructions
+// `up`, `down`, `bfly` and `idx` (0 to 3) say of its own number, offset and clamp; and whether that
+// lane is within its segment.
+struct ShuffleLanes {
+  const uint32_t* values;
+  const uint32_t* offsets;
+  const uint32_t* clamps;
+  uint32_t* results;
+  uint32_t* from;
+  uint8_t* in_range;
+};
+using ShuffleFunction = void (*)(const ShuffleLanes& lanes);
 
 struct LaneTable {
   LaneFunction ops[kLaneOps][kLaneTypes] = {};
   LaneFunction conversions[kLaneConversions][kLaneTypes][kLaneTypes] = {};  // [from][to]
   SurveyFunction survey = nullptr;
+  StampFunction read_stamps = nullptr, write_stamps = nullptr;
+  ShuffleFunction shuffle[4] = {};
   BlendFunction blend[5] = {};                      // by binary logarithm of the bytes
   SpreadFunction collect[5] = {}, scatter[5] = {};  // likewise
 };

@@ -30,48 +30,21 @@ bool Warp::SyncLanes(const Op& op) {
 
 bool Warp::Shuffle(const ShuffleOp& op) {
   if (!TakesPart(At<uint32_t>(op.lanes)[std::countr_zero(mask_)], "a shuffle")) return false;
-  const uint32_t* values = At<uint32_t>(op.value);
-  const uint32_t* offsets = At<uint32_t>(op.offset);
-  const uint32_t* clamps = At<uint32_t>(op.clamp);
-  std::array<uint32_t, kLanes> results;
-  std::array<uint8_t, kLanes> in_range;
-  results.fill(0);
-  in_range.fill(0);
-  for (uint32_t rest = mask_; rest != 0; rest &= rest - 1) {
+  alignas(64) std::array<uint32_t, kLanes> results, from;
+  alignas(64) std::array<uint8_t, kLanes> in_range;
+  launch_.lanes.shuffle[static_cast<int>(op.mode)]({.values = At<uint32_t>(op.value),
+                                                    .offsets = At<uint32_t>(op.offset),
+                                                    .clamps = At<uint32_t>(op.clamp),
+                                                    .results = results.data(),
+                                                    .from = from.data(),
+                                                    .in_range = in_range.data()});
+  for (uint32_t rest = mask_ == ~uint32_t{0} ? 0 : mask_; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const int offset = static_cast<int>(offsets[lane] & 31);
-    const int segment = static_cast<int>(clamps[lane] >> 8 & 31);
-    const int clamp = static_cast<int>(clamps[lane] & 31);
-    const int most = (lane & segment) | (clamp & ~segment);
-    const int least = lane & segment;
-    int from = lane;
-    bool is_good = false;
-    switch (op.mode) {
-      case ShuffleMode::kUp:
-        from = lane - offset;
-        is_good = from >= most;
-        break;
-      case ShuffleMode::kDown:
-        from = lane + offset;
-        is_good = from <= most;
-        break;
-      case ShuffleMode::kButterfly:
-        from = lane ^ offset;
-        is_good = from <= most;
-        break;
-      case ShuffleMode::kIndex:
-        from = least | (offset & ~segment);
-        is_good = from <= most;
-        break;
-    }
-    if (!is_good) from = lane;
-    if ((mask_ >> from & 1) == 0) {
-      Report(FindingKind::kLaneNotInvolved, lane,
-             absl::StrFormat("a shuffle takes the value of lane %d, which takes no part", from));
-      return false;
-    }
-    results[lane] = values[from];
-    in_range[lane] = is_good ? 1 : 0;
+    if ((mask_ >> from[lane] & 1) != 0) continue;
+    Report(
+        FindingKind::kLaneNotInvolved, lane,
+        absl::StrFormat("a shuffle takes the value of lane %d, which takes no part", from[lane]));
+    return false;
   }
   Put(op.result, results.data(), 4, op.result_is_local);
   Put(op.in_range, in_range.data(), 1, op.in_range_is_local);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,6 +27,9 @@ struct Region {
   uint64_t lane_stride = 0;  // of local memory: each lane has bytes of its own
   const char* name = "";
 };
+
+// The host may lack an instruction that counts ones, and most often all lanes run.
+inline int CountLanes(uint32_t mask) { return mask == ~uint32_t{0} ? kLanes : std::popcount(mask); }
 
 // Memory whose start is as aligned as the widest registers.
 class AlignedBytes {
@@ -55,6 +59,7 @@ struct LaunchState {
         instructions_left(options.max_instructions) {}
 
   const KernelCode& code;
+  const LaneTable& lanes = Lanes();
   const SimulatorOptions& options;
   const LaunchShape& shape;
   DeviceMemory& memory;

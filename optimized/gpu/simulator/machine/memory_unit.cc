@@ -114,7 +114,7 @@ bool MemoryUnit::CheckGroup(const MemoryOp& op, Use use, Group& group) {
   const Region& region = group.region;
   const uint64_t room = region.high - region.low;
   if (room < op.bytes || region.high < region.low) return ReportOutside(op, use, group);
-  const AddressSurvey survey = Lanes().survey(
+  const AddressSurvey survey = launch_.lanes.survey(
       group.addresses, group.mask, region.address + region.low, room - op.bytes, op.bytes);
   if (!survey.is_inside) return ReportOutside(op, use, group);
   if ((survey.bits & (op.alignment - 1)) != 0) {
@@ -166,14 +166,14 @@ bool MemoryUnit::ForGroups(const MemoryOp& op, Use use, Body body) {
 }
 
 void MemoryUnit::LoadGroup(const MemoryOp& op, const Group& group) {
-  const LaneTable& lanes = Lanes();
+  const LaneTable& lanes = launch_.lanes;
   const int first = std::countr_zero(group.mask);
   const bool is_all = group.mask == ~uint32_t{0};
   for (const Piece& piece : op.pieces) {
     std::byte* to = warp_.At<std::byte>(piece.place);
     if (group.is_consecutive && piece.bytes == op.bytes) {
       std::memcpy(to + first * piece.bytes, group.Host(first),
-                  piece.bytes * std::popcount(group.mask));
+                  piece.bytes * CountLanes(group.mask));
     } else if (group.is_consecutive && is_all) {
       lanes.collect[LogOf(piece.bytes)](to, group.Host(0) + piece.offset, op.bytes);
     } else {
@@ -194,14 +194,14 @@ void MemoryUnit::LoadGroup(const MemoryOp& op, const Group& group) {
 }
 
 void MemoryUnit::StoreGroup(const MemoryOp& op, const Group& group) {
-  const LaneTable& lanes = Lanes();
+  const LaneTable& lanes = launch_.lanes;
   const int first = std::countr_zero(group.mask);
   const bool is_all = group.mask == ~uint32_t{0};
   for (const Piece& piece : op.pieces) {
     const std::byte* from = warp_.At<std::byte>(piece.place);
     if (group.is_consecutive && piece.bytes == op.bytes) {
       std::memcpy(group.Host(first), from + first * piece.bytes,
-                  piece.bytes * std::popcount(group.mask));
+                  piece.bytes * CountLanes(group.mask));
     } else if (group.is_consecutive && is_all) {
       lanes.scatter[LogOf(piece.bytes)](group.Host(0) + piece.offset, from, op.bytes);
     } else {

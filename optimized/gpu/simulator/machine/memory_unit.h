@@ -47,6 +47,7 @@ class MemoryUnit {
   bool Watch(const MemoryOp& op, Use use, const Group& group);
   bool WatchFresh(const MemoryOp& op, const Group& group);
   bool WatchRaces(const MemoryOp& op, Use use, const Group& group);
+  bool WatchTogether(const MemoryOp& op, Use use, const Group& group);
   bool WatchGranules(const MemoryOp& op, Use use, const Group& group, int lane);
   StampLimits LimitsOf(const Region& region) const;
   bool ReportRace(const Group& group, int lane, uint32_t stamp, const char* what);

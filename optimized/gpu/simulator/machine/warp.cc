@@ -31,21 +31,33 @@ Warp::Warp(LaunchState& launch, uint32_t number)
   existing_ = threads >= kLanes ? ~uint32_t{0} : (uint32_t{1} << threads) - 1;
   files_[0] = launch.registers.data() + static_cast<size_t>(number) * code_.register_bytes;
   files_[1] = launch.uniform.data();
+  SetThreads();
+}
+
+void Warp::SetThreads() {
   const ThreadRegisters& registers = code_.threads;
+  const auto set = [&](Register place, auto value_of) {
+    if (place == kNoRegister) return;
+    for (uint32_t lane = 0; lane < kLanes; ++lane) At<uint32_t>(place)[lane] = value_of(lane);
+  };
+  set(registers.lane, [](uint32_t lane) { return lane; });
+  set(registers.warp, [&](uint32_t) { return number_; });
+  set(registers.lane_masks[0], [](uint32_t lane) { return uint32_t{1} << lane; });
+  set(registers.lane_masks[1], [](uint32_t lane) { return ~uint32_t{0} >> (31 - lane); });
+  set(registers.lane_masks[2], [](uint32_t lane) { return (uint32_t{1} << lane) - 1; });
+  set(registers.lane_masks[3], [](uint32_t lane) { return ~uint32_t{0} << lane; });
+  set(registers.lane_masks[4], [](uint32_t lane) { return ~(~uint32_t{0} >> (31 - lane)); });
+  std::array<std::array<uint32_t, kLanes>, 3> threads;
+  std::array<uint32_t, 3> thread = launch_.ThreadAt(number_ * kLanes);
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    const auto set = [&](Register place, uint32_t value) {
-      if (place != kNoRegister) At<uint32_t>(place)[lane] = value;
-    };
-    const auto thread = launch.ThreadAt(number * kLanes + lane);
-    for (int d = 0; d < 3; ++d) set(registers.thread[d], thread[d]);
-    set(registers.lane, lane);
-    set(registers.warp, number);
-    const uint32_t own = uint32_t{1} << lane;
-    set(registers.lane_masks[0], own);
-    set(registers.lane_masks[1], own | (own - 1));
-    set(registers.lane_masks[2], own - 1);
-    set(registers.lane_masks[3], ~(own - 1));
-    set(registers.lane_masks[4], ~(own - 1) & ~own);
+    for (int d = 0; d < 3; ++d) threads[d][lane] = thread[d];
+    for (int d = 0; d < 3; ++d) {
+      if (++thread[d] < launch_.shape.block[d]) break;
+      thread[d] = 0;
+    }
+  }
+  for (int d = 0; d < 3; ++d) {
+    set(registers.thread[d], [&](uint32_t lane) { return threads[d][lane]; });
   }
 }
 
@@ -78,13 +90,14 @@ std::vector<std::pair<uint32_t, uint32_t>> Warp::TakeArrivals() {
 }
 
 void Warp::Blend(Register to, Register from, uint32_t bytes) {
-  Lanes().blend[std::countr_zero(bytes)](At<std::byte>(to), At<std::byte>(from), mask_);
+  launch_.lanes.blend[std::countr_zero(bytes)](At<std::byte>(to), At<std::byte>(from), mask_);
 }
 
-void Warp::RunLanes(const Op& op) {
+[[gnu::always_inline]] inline void Warp::RunLanes(const Op& op) {
   const void* a = At<std::byte>(op.a);
-  const void* b = op.b == kNoRegister ? nullptr : At<std::byte>(op.b);
-  const void* c = op.c == kNoRegister ? nullptr : At<std::byte>(op.c);
+  // Addresses of operands that are absent are not used.
+  const void* b = files_[op.b & 1] + (op.b & ~1u);
+  const void* c = files_[op.c & 1] + (op.c & ~1u);
   if (op.is_local || mask_ == existing_) {
     op.function(At<std::byte>(op.result), a, b, c);
     return;
@@ -119,7 +132,7 @@ void Warp::Put(Register to, const void* values, uint32_t bytes, bool is_local) {
     std::memcpy(At<std::byte>(to), values, bytes * kLanes);
     return;
   }
-  Lanes().blend[std::countr_zero(bytes)](At<std::byte>(to), values, mask_);
+  launch_.lanes.blend[std::countr_zero(bytes)](At<std::byte>(to), values, mask_);
 }
 
 // ---- control ----
@@ -132,8 +145,8 @@ void Warp::Follow(uint32_t edge, uint32_t mask) {
     if (mask == existing_) {
       std::memcpy(At<std::byte>(copy.to), At<std::byte>(copy.from), copy.bytes * kLanes);
     } else {
-      Lanes().blend[std::countr_zero(copy.bytes)](At<std::byte>(copy.to), At<std::byte>(copy.from),
-                                                  mask);
+      launch_.lanes.blend[std::countr_zero(copy.bytes)](At<std::byte>(copy.to),
+                                                        At<std::byte>(copy.from), mask);
     }
   }
   // Most often all lanes go the same way.

@@ -46,6 +46,7 @@ class Warp {
   T* At(Register place) {
     return reinterpret_cast<T*>(files_[place & 1] + (place & ~1u));
   }
+  void SetThreads();
   bool Step(const Op& op);
   void RunLanes(const Op& op);
   void Blend(Register to, Register from, uint32_t bytes);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "optimized/gpu/simulator/lanes/stamp_rules.h"
 #include "optimized/gpu/simulator/machine/memory_unit.h"
 
 namespace assay::gpu {
@@ -18,7 +19,7 @@ bool MemoryUnit::WatchFresh(const MemoryOp& op, const Group& group) {
   const uint64_t own = region.lane_stride * kLanes * warp_.number();
   const int first = std::countr_zero(group.mask);
   if (group.is_consecutive) {
-    const uint64_t begin = group.Offset(first), count = op.bytes * std::popcount(group.mask);
+    const uint64_t begin = group.Offset(first), count = op.bytes * CountLanes(group.mask);
     if (shadow.FirstFresh(begin, count) == begin + count) return true;
   } else if (group.is_same) {
     if (shadow.IsWritten(group.Offset(first), op.bytes)) return true;
@@ -39,7 +40,7 @@ void MemoryUnit::MarkWritten(const MemoryOp& op, const Group& group) {
   Shadow& shadow = *region.shadow;
   const int first = std::countr_zero(group.mask);
   if (group.is_consecutive) {
-    shadow.Mark(group.Offset(first), op.bytes * std::popcount(group.mask));
+    shadow.Mark(group.Offset(first), op.bytes * CountLanes(group.mask));
     return;
   }
   const uint64_t own = region.lane_stride * kLanes * warp_.number();
@@ -50,19 +51,6 @@ void MemoryUnit::MarkWritten(const MemoryOp& op, const Group& group) {
 }
 
 // ---- races ----
-
-namespace {
-
-// Says whether a write comes before what a thread does now, whatever the order in which threads
-// run; `stamp` is what it left.
-bool IsOrderedWrite(uint32_t stamp, uint32_t own, const StampLimits& limits) {
-  if (stamp < limits.launch) return true;
-  if (stamp < limits.block) return false;
-  if (stamp < limits.barrier || (stamp & kStampThread) == own) return true;
-  return (stamp & kStampWarp) == (own & kStampWarp) && stamp < limits.warp;
-}
-
-}  // namespace
 
 // Shared memory is new for each block.
 StampLimits MemoryUnit::LimitsOf(const Region& region) const {
@@ -86,34 +74,6 @@ bool MemoryUnit::ReportRace(const Group& group, int lane, uint32_t stamp, const 
                       thread[1], thread[2], other_block ? "another block" : "this block"));
 }
 
-namespace {
-
-// Stamps of reads after one more read.
-uint32_t ReadStamp(uint32_t stamp, uint32_t own, const StampLimits& limits) {
-  const uint32_t fresh = limits.now | own;
-  const uint32_t flags = stamp & kStampFlags;
-  if (stamp < limits.launch) return fresh;
-  if (stamp < limits.block || flags == kReadersOfBlocks) return fresh | kReadersOfBlocks;
-  if (stamp < limits.barrier) return fresh;
-  if ((stamp & kStampWarp) != (own & kStampWarp)) return fresh | kReadersOfBlock;
-  if (flags == kReadersOfBlock) return fresh | flags;
-  if (stamp < limits.warp) return fresh;
-  return fresh | ((stamp & kStampThread) == own ? flags : kReadersOfWarp);
-}
-
-// Says whether the reads that left the stamp come before a write now.
-bool IsOrderedRead(uint32_t stamp, uint32_t own, const StampLimits& limits) {
-  const uint32_t flags = stamp & kStampFlags;
-  if (stamp < limits.launch) return true;
-  if (stamp < limits.block || flags == kReadersOfBlocks) return false;
-  if (stamp < limits.barrier) return true;
-  if (flags == kReadersOfBlock || (stamp & kStampWarp) != (own & kStampWarp)) return false;
-  if (stamp < limits.warp) return true;
-  return flags == kOneReader && (stamp & kStampThread) == own;
-}
-
-}  // namespace
-
 bool MemoryUnit::WatchGranules(const MemoryOp& op, Use use, const Group& group, int lane) {
   Shadow& shadow = *group.region.shadow;
   const StampLimits limits = LimitsOf(group.region);
@@ -125,7 +85,7 @@ bool MemoryUnit::WatchGranules(const MemoryOp& op, Use use, const Group& group, 
   for (uint64_t k = begin; k <= end; ++k) {
     uint32_t& write = shadow.writes()[k];
     uint32_t& read = shadow.reads()[k];
-    if (!IsOrderedWrite(write, own, limits)) {
+    if (IsOrdered(write, own, limits) == 0) {
       const uint32_t flags = write & kStampFlags;
       const bool other_block = write < limits.block;
       if (!is_atomic || flags == kPlainWrite) {
@@ -138,10 +98,10 @@ bool MemoryUnit::WatchGranules(const MemoryOp& op, Use use, const Group& group, 
       }
     }
     if (use == Use::kRead) {
-      if (!is_atomic) read = ReadStamp(read, own, limits);
+      if (!is_atomic) read = RenewedRead(read, own, limits);
       continue;
     }
-    if (!IsOrderedRead(read, own, limits)) {
+    if (ReadersOrdered(read, own, limits) == 0) {
       return ReportRace(group, lane, (read & kStampFlags) == kReadersOfBlocks ? 0 : read,
                         "a write after a read");
     }
@@ -180,10 +140,31 @@ bool MemoryUnit::WatchRaces(const MemoryOp& op, Use use, const Group& group) {
     }
     return WatchGranules(op, use, group, first);
   }
+  if (group.is_consecutive && op.scope == AtomicScope::kNone && WatchTogether(op, use, group)) {
+    return true;
+  }
   for (uint32_t rest = group.mask; rest != 0; rest &= rest - 1) {
     if (!WatchGranules(op, use, group, std::countr_zero(rest))) return false;
   }
   return true;
+}
+
+// All granules of lanes side by side at once. False: something is to be looked at more closely.
+bool MemoryUnit::WatchTogether(const MemoryOp& op, Use use, const Group& group) {
+  Shadow& shadow = *group.region.shadow;
+  const int shift = shadow.granule_shift(), first = std::countr_zero(group.mask);
+  const uint32_t each = op.bytes >> shift;
+  const uint64_t begin = group.Offset(first);
+  if (!std::has_single_bit(each) || (begin & ((uint64_t{1} << shift) - 1)) != 0) return false;
+  StampRange range = {.writes = shadow.writes() + (begin >> shift),
+                      .reads = shadow.reads() + (begin >> shift),
+                      .count = static_cast<int>(each) * CountLanes(group.mask),
+                      .lane_shift = std::countr_zero(each),
+                      .first_thread = ThreadStamp(first),
+                      .flags = kPlainWrite};
+  const StampFunction function =
+      use == Use::kRead ? launch_.lanes.read_stamps : launch_.lanes.write_stamps;
+  return function(range, LimitsOf(group.region));
 }
 
 bool MemoryUnit::Watch(const MemoryOp& op, Use use, const Group& group) {
@@ -201,7 +182,7 @@ bool MemoryUnit::Watch(const MemoryOp& op, Use use, const Group& group) {
 void MemoryUnit::Count(const MemoryOp& op, Use use, const Group& group) {
   const Region& region = group.region;
   Counters& counters = launch_.counters;
-  const uint32_t lanes = std::popcount(group.mask);
+  const uint32_t lanes = CountLanes(group.mask);
   if (!region.is_global) {
     if (region.lane_stride != 0 || region.is_constant) return;
     ++counters.shared_accesses;
