@@ -24,11 +24,11 @@ inline constexpr uint64_t kSharedTag = uint64_t{1} << 56, kLocalTag = uint64_t{2
                           kConstantTag = uint64_t{3} << 56, kTagMask = uint64_t{255} << 56;
 
 enum class OpKind : uint8_t {
-  kLanes,      // result = function(a, b, c)
-  kRequire,    // `side` (a Requirement) holds of a, or it is a finding
-  kLoad,       // side: MemoryOp
-  kStore,      // side: MemoryOp
-  kAtomic,     // side: AtomicOp
+  kLanes,    // result = function(a, b, c)
+  kRequire,  // `side` (a Requirement) holds of a, or `function` of b and c is 0, or it is a finding
+  kLoad,     // side: MemoryOp
+  kStore,    // side: MemoryOp
+  kAtomic,   // side: AtomicOp
   kCopyBytes,  // a, b: to and from, c: how many; side: MemoryOp pairs
   kFillBytes,  // a: to, b: the byte, c: how many
   kBarrier,    // a: its number, b: how many threads, or none; side: BarrierMode
@@ -38,7 +38,6 @@ enum class OpKind : uint8_t {
   kReduce,     // a: the lanes, b: an i32; side: a LaneOp
   kMatch,      // a: the lanes, b: a value; side: its bytes
   kActiveMask,
-  kElect,      // a: the lanes; result: the first one; b: the register of "it is me"
   kMatrix,     // side: MatrixOp
   kAsyncCopy,  // side: AsyncOp
   kAsyncCommit,
@@ -124,9 +123,26 @@ struct ShuffleOp {
   Register lanes = 0, value = 0, offset = 0, clamp = 0, result = 0, in_range = kNoRegister;
   bool result_is_local = false, in_range_is_local = false;
 };
+// A product of a matrix of 16 rows with one of 8 columns, added to a third one: lanes hold parts of
+// each (PTX ISA 8.8, section 9.7.14.5). `depth` is how many products are summed.
+enum class MatrixType : uint8_t { kHalf, kBrain, kInteger };
+struct MatrixOp {
+  MatrixType type = MatrixType::kHalf;
+  int depth = 16;
+  bool a_is_signed = true, b_is_signed = true;
+  std::vector<Register> a, b, c, results;
+  bool is_local = false;  // all results
+};
+
+// Bytes on their way from global to shared memory, until the thread has waited for their group.
+struct AsyncOp {
+  MemoryOp to, from;
+  Register bytes = kNoRegister;  // of the source; zeros follow
+};
+
 enum class VoteMode : uint8_t { kAll, kAny, kUniform, kBallot };
 enum class BarrierMode : uint8_t { kSync, kArrive, kPopulation, kAnd, kOr };
-enum class Requirement : uint8_t { kTrue, kNotZero };
+enum class Requirement : uint8_t { kTrue, kNoOverflow };
 
 struct SwitchOp {
   uint8_t bytes = 4;
@@ -172,6 +188,8 @@ struct KernelCode {
   std::vector<AtomicOp> atomics;
   std::vector<ShuffleOp> shuffles;
   std::vector<SwitchOp> switches;
+  std::vector<MatrixOp> matrices;
+  std::vector<AsyncOp> asyncs;
   std::vector<ArgumentInfo> arguments;
   ThreadRegisters threads;
   std::vector<std::byte> uniform;  // the first value of the uniform file

@@ -39,6 +39,14 @@ class RegisterVisitor {
       case OpKind::kShuffle:
         VisitShuffle(code_.shuffles[op.side]);
         break;
+      case OpKind::kMatrix:
+        VisitMatrix(code_.matrices[op.side]);
+        break;
+      case OpKind::kAsyncCopy:
+        Use(code_.asyncs[op.side].to.address);
+        Use(code_.asyncs[op.side].from.address);
+        Use(code_.asyncs[op.side].bytes);
+        break;
       case OpKind::kJump:
         VisitEdge(op.side);
         break;
@@ -70,6 +78,18 @@ class RegisterVisitor {
     Use(atomic.expected);
     Set(atomic.old, atomic.old_is_local);
     Set(atomic.success, atomic.success_is_local);
+  }
+  void VisitMatrix(MatrixOp& matrix) {
+    for (auto* places : {&matrix.a, &matrix.b, &matrix.c}) {
+      for (Register& place : *places) Use(place);
+    }
+    // One answer for all four.
+    matrix.is_local = true;
+    for (Register& place : matrix.results) {
+      bool is_local = false;
+      Set(place, is_local);
+      matrix.is_local = matrix.is_local && is_local;
+    }
   }
   void VisitShuffle(ShuffleOp& shuffle) {
     Use(shuffle.lanes);

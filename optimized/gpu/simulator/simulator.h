@@ -29,6 +29,14 @@ struct LaunchShape {
   uint32_t dynamic_shared_bytes = 0;
 };
 
+// Tensor cores round sums of products of 16-bit floats as was observed (arXiv 2511.10909): so many
+// products are added at once, each cut to so many bits behind the point of the largest. Hopper: 16
+// and 25; Ampere: 8 and 24.
+struct TensorCore {
+  int terms = 16;
+  int fraction_bits = 25;
+};
+
 struct SimulatorOptions {
   // Off: only what keeps the simulator itself alive is checked (bounds), and nothing of memory
   // traffic is counted.
@@ -42,6 +50,7 @@ struct SimulatorOptions {
   // Findings name an instruction by its text. Off: by its block, number and opcode, which decodes
   // sooner.
   bool instruction_texts = true;
+  TensorCore tensor_core;
 };
 
 // A scalar, or the address of a buffer. `bytes` of a buffer limits what the kernel may touch

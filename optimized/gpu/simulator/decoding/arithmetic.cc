@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "llvm/IR/Operator.h"
 #include "optimized/gpu/simulator/decoding/decoder.h"
 #include "spec/base/status_macros.h"
 
@@ -76,6 +77,33 @@ void RequireNotZero(Decoder& decoder, ScalarType type, Register divisor) {
   const Register is_good =
       decoder.Apply(kNotEqual, type.lane, divisor, decoder.Number(type.bytes(), 0));
   decoder.writer().Emit(OpKind::kRequire, side).a = is_good;
+}
+
+// Promises of an operation that no bits are lost are looked at: an index that leaves 32 bits breaks
+// one.
+void RequireNoOverflow(Decoder& decoder, const llvm::BinaryOperator& binary, ScalarType type,
+                       std::pair<Register, Register> operands) {
+  const auto* flags = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(&binary);
+  if (flags == nullptr || type.is_odd() || !decoder.options().checks) return;
+  const auto require = [&](LaneOp op) {
+    Op& made =
+        decoder.writer().Emit(OpKind::kRequire, static_cast<uint32_t>(Requirement::kNoOverflow));
+    made.function = Lanes().ops[op][type.lane];
+    made.b = operands.first;
+    made.c = operands.second;
+  };
+  const unsigned opcode = binary.getOpcode();
+  if (opcode == llvm::Instruction::Shl) return;
+  if (flags->hasNoSignedWrap()) {
+    require(opcode == llvm::Instruction::Add   ? kSAddOverflow
+            : opcode == llvm::Instruction::Sub ? kSSubOverflow
+                                               : kSMulOverflow);
+  }
+  if (flags->hasNoUnsignedWrap()) {
+    require(opcode == llvm::Instruction::Add   ? kUAddOverflow
+            : opcode == llvm::Instruction::Sub ? kUSubOverflow
+                                               : kUMulOverflow);
+  }
 }
 
 // Bits of integers from one width to another, where one divides the other.
@@ -185,6 +213,7 @@ absl::Status DecodeBinary(Decoder& decoder, const llvm::BinaryOperator& binary) 
       if (row.divides) RequireNotZero(decoder, type, b[k]);
       const Register x = row.is_signed ? decoder.SignExtended(type, a[k]) : a[k];
       const Register y = row.is_signed && row.divides ? decoder.SignExtended(type, b[k]) : b[k];
+      RequireNoOverflow(decoder, binary, type, {x, y});
       const Register made = decoder.Apply(row.op, type.lane, x, y);
       result.push_back(row.overflows ? decoder.Narrow(type, made) : made);
     }

@@ -183,6 +183,77 @@ absl::Status DecodeWarpOp(Decoder& decoder, const llvm::IntrinsicInst& call, OpK
   return absl::OkStatus();
 }
 
+struct MatrixRow {
+  ID id;
+  MatrixType type;
+  int depth;
+  bool a_is_signed, b_is_signed;
+};
+constexpr MatrixRow kMatrixRows[] = {
+    {llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_f32_f32, MatrixType::kHalf, 8, true, true},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32, MatrixType::kHalf, 16, true, true},
+    {llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_bf16, MatrixType::kBrain, 8, true, true},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16, MatrixType::kBrain, 16, true, true},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_s8, MatrixType::kInteger, 16, true, true},
+    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8, MatrixType::kInteger, 32, true, true},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_u8, MatrixType::kInteger, 16, false, false},
+    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_u8, MatrixType::kInteger, 32, false, false},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_s8_u8, MatrixType::kInteger, 16, true, false},
+    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8_u8, MatrixType::kInteger, 32, true, false},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_u8_s8, MatrixType::kInteger, 16, false, true},
+    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_u8_s8, MatrixType::kInteger, 32, false, true},
+};
+
+absl::Status DecodeMatrix(Decoder& decoder, const llvm::IntrinsicInst& call, const MatrixRow& row) {
+  MatrixOp op = {row.type, row.depth, row.a_is_signed, row.b_is_signed};
+  // Registers of 32 bits: A has 16 rows of `depth` elements, B 8 columns.
+  const int bits = row.type == MatrixType::kInteger ? 8 : 16;
+  const unsigned a_count = 16 * row.depth * bits / 32 / kLanes, b_count = a_count / 2;
+  for (unsigned k = 0; k < call.arg_size(); ++k) {
+    ASSAY_ASSIGN_OR_RETURN(const Registers part, decoder.ValueOf(call.getArgOperand(k)));
+    std::vector<Register>& to = k < a_count ? op.a : k < a_count + b_count ? op.b : op.c;
+    to.insert(to.end(), part.begin(), part.end());
+  }
+  for (int k = 0; k < 4; ++k) op.results.push_back(decoder.writer().New(4));
+  decoder.Define(&call, Registers(op.results.begin(), op.results.end()));
+  decoder.code().matrices.push_back(std::move(op));
+  decoder.writer().Emit(OpKind::kMatrix, decoder.code().matrices.size() - 1);
+  return absl::OkStatus();
+}
+
+struct AsyncRow {
+  ID id;
+  uint32_t bytes;
+};
+constexpr AsyncRow kAsyncRows[] = {
+    {llvm::Intrinsic::nvvm_cp_async_ca_shared_global_4, 4},
+    {llvm::Intrinsic::nvvm_cp_async_ca_shared_global_8, 8},
+    {llvm::Intrinsic::nvvm_cp_async_ca_shared_global_16, 16},
+    {llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16, 16},
+    {llvm::Intrinsic::nvvm_cp_async_ca_shared_global_4_s, 4},
+    {llvm::Intrinsic::nvvm_cp_async_ca_shared_global_8_s, 8},
+    {llvm::Intrinsic::nvvm_cp_async_ca_shared_global_16_s, 16},
+    {llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s, 16},
+};
+
+absl::Status DecodeAsync(Decoder& decoder, const llvm::IntrinsicInst& call, const AsyncRow& row) {
+  AsyncOp op;
+  for (auto [memory, k] : {std::pair{&op.to, 0}, std::pair{&op.from, 1}}) {
+    const llvm::Value* pointer = call.getArgOperand(k);
+    ASSAY_ASSIGN_OR_RETURN(memory->address, decoder.ScalarOf(pointer));
+    memory->space = pointer->getType()->getPointerAddressSpace();
+    memory->bytes = memory->alignment = row.bytes;
+    memory->reads = k == 1;
+    decoder.FindBase(pointer, k == 0, *memory);
+  }
+  if (call.arg_size() > 2) {
+    ASSAY_ASSIGN_OR_RETURN(op.bytes, decoder.ScalarOf(call.getArgOperand(2)));
+  }
+  decoder.code().asyncs.push_back(std::move(op));
+  decoder.writer().Emit(OpKind::kAsyncCopy, decoder.code().asyncs.size() - 1);
+  return absl::OkStatus();
+}
+
 absl::Status DecodeOther(Decoder& decoder, const llvm::IntrinsicInst& call) {
   switch (call.getIntrinsicID()) {
     case llvm::Intrinsic::nvvm_bar_warp_sync:
@@ -198,6 +269,13 @@ absl::Status DecodeOther(Decoder& decoder, const llvm::IntrinsicInst& call) {
     case llvm::Intrinsic::nvvm_membar_sys:
       decoder.writer().Emit(OpKind::kFence);
       return absl::OkStatus();
+    case llvm::Intrinsic::nvvm_cp_async_commit_group:
+      decoder.writer().Emit(OpKind::kAsyncCommit);
+      return absl::OkStatus();
+    case llvm::Intrinsic::nvvm_cp_async_wait_group:
+      return DecodeWarpOp(decoder, call, OpKind::kAsyncWait, 0, {0, -1});
+    case llvm::Intrinsic::nvvm_cp_async_wait_all:
+      return DecodeWarpOp(decoder, call, OpKind::kAsyncWait, 1, {-1, -1});
     case llvm::Intrinsic::nvvm_exit:
       return decoder.Unknown(call, "kernels end by ret");
     default:
@@ -228,6 +306,12 @@ absl::Status DecodeDeviceIntrinsic(Decoder& decoder, const llvm::IntrinsicInst& 
   }
   for (const ReduceRow& row : kReduceRows) {
     if (row.id == id) return DecodeWarpOp(decoder, call, OpKind::kReduce, row.op, {1, 0});
+  }
+  for (const MatrixRow& row : kMatrixRows) {
+    if (row.id == id) return DecodeMatrix(decoder, call, row);
+  }
+  for (const AsyncRow& row : kAsyncRows) {
+    if (row.id == id) return DecodeAsync(decoder, call, row);
   }
   return DecodeOther(decoder, call);
 }

@@ -24,7 +24,7 @@ inline uint32_t IsOrdered(uint32_t stamp, uint32_t own, const StampLimits& limit
   return is_old | (in_block & (is_before | is_own | (is_warp & is_synchronised)));
 }
 
-// As IsOrdered, of the reads that left a stamp.
+// Says the same of the reads that left a stamp.
 inline uint32_t ReadersOrdered(uint32_t stamp, uint32_t own, const StampLimits& limits) {
   const uint32_t different = stamp ^ own, flags = stamp & kStampFlags;
   const uint32_t is_own = (different & kStampThread) == 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 // Loads, stores and atomics of a warp, with everything that is checked of them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,6 +20,9 @@ class MemoryUnit {
   bool Store(const MemoryOp& op);
   bool Atomic(const AtomicOp& op);
   bool MoveBytes(const Op& op);
+  // Asynchronous copies: a lane's bytes leave now and arrive when it waits for their group.
+  bool StartCopy(const AsyncOp& op);
+  bool AwaitCopies(bool all, uint32_t open_groups);
 
  private:
   enum class Use : uint8_t { kRead, kWrite, kAtomic };
@@ -29,6 +33,7 @@ class MemoryUnit {
     uint32_t mask = 0;
     bool is_consecutive = false, is_same = false;
     const uint64_t* addresses = nullptr;
+    std::array<uint64_t, kLanes> own_addresses;  // where there is no register of them
     uint64_t Offset(int lane) const { return addresses[lane] - region.address; }
     std::byte* Host(int lane) const {
       return region.data + region.lane_stride * lane + Offset(lane);
@@ -57,6 +62,7 @@ class MemoryUnit {
   void LoadGroup(const MemoryOp& op, const Group& group);
   void StoreGroup(const MemoryOp& op, const Group& group);
   uint64_t OldValue(const AtomicOp& op, std::byte* at, int lane);
+  bool ReachOne(const MemoryOp& op, Use use, int lane, uint64_t address, Group& group);
   bool MoveBytesOfLane(const Op& op, int lane);
   std::string Where(const Region& region) const;
   bool Report(FindingKind kind, const Region& region, int lane, uint64_t address,

@@ -66,6 +66,8 @@ void Warp::Start() {
   at_ = first_of_block_ = 0;
   others_.clear();
   arrivals_.clear();
+  copies_.clear();
+  groups_.fill(0);
   state_ = WarpState::kReady;
   warp_stamp_ = launch_.limits.now;
 }
@@ -119,10 +121,18 @@ uint32_t Warp::Truths(Register place) {
 }
 
 bool Warp::Require(const Op& op) {
-  const uint32_t broken = mask_ & ~Truths(op.a);
+  const bool is_overflow = static_cast<Requirement>(op.side) == Requirement::kNoOverflow;
+  uint32_t broken = 0;
+  if (is_overflow) {
+    op.function(At<std::byte>(code_.scratch), At<std::byte>(op.b), At<std::byte>(op.c), nullptr);
+    broken = mask_ & Truths(code_.scratch);
+  } else {
+    broken = mask_ & ~Truths(op.a);
+  }
   if (broken == 0) return true;
   Report(FindingKind::kUndefined, std::countr_zero(broken),
-         "a division by zero, or an assumption that does not hold");
+         is_overflow ? "a number that does not fit, which the instruction rules out"
+                     : "a division by zero, or an assumption that does not hold");
   return false;
 }
 
@@ -133,6 +143,11 @@ void Warp::Put(Register to, const void* values, uint32_t bytes, bool is_local) {
     return;
   }
   launch_.lanes.blend[std::countr_zero(bytes)](At<std::byte>(to), values, mask_);
+}
+
+// A lane's next group are the copies that it has started since the last one.
+void Warp::CommitCopies() {
+  for (uint32_t rest = mask_; rest != 0; rest &= rest - 1) ++groups_[std::countr_zero(rest)];
 }
 
 // ---- control ----
@@ -280,6 +295,15 @@ bool Warp::Step(const Op& op) {
       return SyncLanes(op);
     case OpKind::kShuffle:
       return Shuffle(code_.shuffles[op.side]);
+    case OpKind::kMatrix:
+      return Matrix(code_.matrices[op.side]);
+    case OpKind::kAsyncCopy:
+      return memory.StartCopy(code_.asyncs[op.side]);
+    case OpKind::kAsyncCommit:
+      CommitCopies();
+      return true;
+    case OpKind::kAsyncWait:
+      return memory.AwaitCopies(op.side == 1, op.side == 1 ? 0 : At<uint32_t>(op.a)[0]);
     case OpKind::kVote:
       return Vote(op);
     case OpKind::kReduce:

@@ -2,6 +2,7 @@
 // place.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,6 +13,15 @@
 namespace assay::gpu {
 
 enum class WarpState : uint8_t { kReady, kAtBarrier, kDone, kFailed };
+
+// Bytes that have left global memory and not arrived.
+struct OpenCopy {
+  const MemoryOp* to = nullptr;
+  int lane = 0;
+  uint32_t group = 0;
+  uint64_t address = 0;
+  std::array<std::byte, 16> bytes = {};
+};
 
 class Warp {
  public:
@@ -67,6 +77,8 @@ class Warp {
   bool Vote(const Op& op);
   bool Reduce(const Op& op);
   bool Match(const Op& op);
+  bool Matrix(const MatrixOp& op);
+  void CommitCopies();
   void Put(Register to, const void* values, uint32_t bytes, bool is_local);
 
   LaunchState& launch_;
@@ -83,6 +95,8 @@ class Warp {
   uint32_t barrier_ = 0, barrier_count_ = 0;
   uint32_t warp_stamp_ = 0;
   std::vector<std::pair<uint32_t, uint32_t>> arrivals_;
+  std::vector<OpenCopy> copies_;
+  std::array<uint32_t, kLanes> groups_ = {};  // that each lane has closed
 };
 
 }  // namespace assay::gpu
