@@ -1,0 +1,62 @@
+// Our declarations of the CUDA driver's calls against its header; compiled where that is installed.
+#include <type_traits>
+
+#include "gtest/gtest.h"
+#include "optimized/gpu/driver/cuda_calls.h"
+
+namespace assay::gpu {
+namespace {
+
+// Written down before the header gives some names another meaning.
+#define ASSAY_OURS(name, ...) using Ours_##name = CudaResult (*)(__VA_ARGS__);
+ASSAY_CUDA_CALLS(ASSAY_OURS)
+#undef ASSAY_OURS
+
+}  // namespace
+}  // namespace assay::gpu
+
+#include <cuda.h>
+
+namespace assay::gpu {
+namespace {
+
+// Passed in the same way: handles are pointers to something here, and to structures there.
+template <class A, class B>
+constexpr bool kSamePassing =
+    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
+    std::is_floating_point_v<A> == std::is_floating_point_v<B>;
+
+template <class R, class... A, class S, class... B>
+bool Match(R (*)(A...), S (*)(B...)) {
+  if constexpr (sizeof...(A) == sizeof...(B)) {
+    return sizeof(R) == sizeof(S) && (kSamePassing<A, B> && ...);
+  } else {
+    return false;
+  }
+}
+
+TEST(CudaDeclarations, MatchTheHeader) {
+#define ASSAY_CHECK(name, ...) \
+  EXPECT_TRUE(Match(Ours_##name(nullptr), static_cast<decltype(&::name)>(nullptr))) << #name;
+  ASSAY_CUDA_CALLS(ASSAY_CHECK)
+#undef ASSAY_CHECK
+  EXPECT_EQ(kCudaOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(kCudaNotInitialised, CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_EQ(kCudaNoDevice, CUDA_ERROR_NO_DEVICE);
+  EXPECT_EQ(kCudaInvalidImage, CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(kCudaInvalidContext, CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(kCudaInvalidHandle, CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(kCudaNotFound, CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(kCudaIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(kCudaLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_EQ(kCudaLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(kCudaUnknown, CUDA_ERROR_UNKNOWN);
+  EXPECT_EQ(kCudaComputeMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  EXPECT_EQ(kCudaComputeMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  EXPECT_EQ(kCudaMultiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  EXPECT_EQ(kCudaSharedBytesOptIn, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  EXPECT_EQ(kCudaDynamicSharedBytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+}
+
+}  // namespace
+}  // namespace assay::gpu
