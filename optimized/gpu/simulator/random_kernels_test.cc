@@ -85,7 +85,7 @@ class RandomKernelsTest : public testing::TestWithParam<int> {
 };
 
 TEST_P(RandomKernelsTest, GiveTheBitsOfLlvm) {
-  constexpr uint64_t kEach = 12;
+  constexpr uint64_t kEach = 8;
   const auto jit = Jit::Get(Isa::kHost, Tier::kFast);
   ASSERT_TRUE(jit.ok()) << jit.status();
   for (uint64_t seed = GetParam() * kEach; seed < (GetParam() + 1) * kEach; ++seed) {
