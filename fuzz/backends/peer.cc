@@ -18,11 +18,13 @@ Peer ReadPeer(std::string_view text) {
   peer.pass_flag = flags.at("passes");
   peer.no_passes = flags.at("no_passes").get<Flags>();
   peer.no_optimization = flags.at("no_optimization").get<Flags>();
+  peer.users = flags.at("users").get<Flags>();
   peer.cheap = flags.at("cheap").get<Flags>();
   const Json& dump = flags.at("dump");
   peer.dump_folder = dump.at("folder");
   peer.dump = dump.at("with").get<Flags>();
   peer.dump_newer = dump.at("newer").get<Flags>();
+  peer.refusals = json.at("refusals").get<std::vector<std::string>>();
   peer.alarms = json.at("alarms").get<std::vector<std::string>>();
   for (const Json& flag : flags.at("telling")) {
     for (const auto& [name, value] : flag.items())

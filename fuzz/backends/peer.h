@@ -31,12 +31,17 @@ struct Peer {
   Flags no_passes, no_optimization;  // leave out all of them; what code generators optimize
   // Under one of these a failure is often gone: the most telling first.
   std::vector<PeerFlag> telling;
+  // JAX sends these with every compilation, where the compiler's own defaults are others: they are
+  // what users get. (CompileOptions of jaxlib 0.10.2.)
+  Flags users;
   // Under these it compiles in a fifth of the time, and shows most of its bugs.
   Flags cheap;
   // With `dump_folder` naming a folder and these it writes there its module after each pass;
   // releases that refuse those of `dump_newer` leave arrays of more than ten numbers out.
   std::string dump_folder;
   Flags dump, dump_newer;
+  // Words by which it refuses a program that it calls wrong, or not found, instead.
+  std::vector<std::string> refusals;
   // Words of lines that it writes on the way and does not die of.
   std::vector<std::string> alarms;
   // Passes that do arithmetic as on real numbers: they may change the order and number of

@@ -192,9 +192,12 @@ class ProcessBackend : public Backend {
     description_.deterministic = flag("deterministic");
     description_.can_run = flag("can_run") && !options_.compile_only;
     description_.in_process = false;
-    description_.dumps_passes = options_.dumps_passes;
+    description_.dumps_passes =
+        options_.dumps_passes || hello.value("dumps_passes", Json()) == Json(true);
     description_.is_jax = options_.is_jax;
     description_.profile = options_.profile != nullptr ? options_.profile : &Profile::Xla();
+    if (const auto theirs = Profile::Find(text("profile")); theirs.ok())
+      description_.profile = *theirs;
     if (options_.is_jax) {
       constexpr std::string_view kRelease = " of jaxlib ";
       const size_t at = description_.version.find(kRelease);

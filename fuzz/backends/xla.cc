@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
+#include "fuzz/backends/flag_options.h"
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/embedded.h"
 #include "spec/base/status_macros.h"
@@ -14,28 +14,6 @@ namespace assay {
 namespace {
 
 constexpr int64_t kMostDevices = 1024;
-
-bool IsXlaFlag(std::string_view name) { return name.rfind("xla_", 0) == 0; }
-
-// "a=1,xla_b=x,y,c" -> (a, 1), (xla_b, "x,y"), (c, "true"): the values of XLA's own flags may hold
-// commas, so a word that has no '=' and is no flag itself belongs to the flag before it.
-std::vector<std::pair<std::string, std::string>> SplitOptions(const std::string& text) {
-  std::vector<std::pair<std::string, std::string>> options;
-  const std::vector<std::string> parts = absl::StrSplit(text, ',', absl::SkipEmpty());
-  for (std::string_view part : parts) {
-    while (!part.empty() && part.front() == '-') part.remove_prefix(1);  // as XLA spells them
-    const size_t equals = part.find('=');
-    const bool is_named = equals != std::string_view::npos || IsXlaFlag(part);
-    if (!is_named && !options.empty() && IsXlaFlag(options.back().first)) {
-      StrAppend(&options.back().second, ",", part);
-      continue;
-    }
-    options.emplace_back(part.substr(0, equals), equals == std::string_view::npos
-                                                     ? std::string("true")
-                                                     : std::string(part.substr(equals + 1)));
-  }
-  return options;
-}
 
 absl::StatusOr<ProcessBackendOptions> OptionsOfJax(const std::string& family, bool has_devices,
                                                    const std::string& options,
@@ -49,7 +27,7 @@ absl::StatusOr<ProcessBackendOptions> OptionsOfJax(const std::string& family, bo
   result.forks = true;
   std::string interpreter = python, platform = "cpu", devices = "1";
   bool reuse_pages = false;
-  for (const auto& [name, value] : SplitOptions(options)) {
+  for (const auto& [name, value] : SplitFlagOptions(options)) {
     int64_t count = 0;
     if (name == "python") {
       interpreter = value;
@@ -103,7 +81,7 @@ std::string ChoosePython(const std::string& asked) {
 std::string PythonOf(const std::string& backend, const std::string& asked) {
   const size_t colon = backend.find(':');
   if (colon == backend.npos) return ChoosePython(asked);
-  for (const auto& [name, value] : SplitOptions(backend.substr(colon + 1)))
+  for (const auto& [name, value] : SplitFlagOptions(backend.substr(colon + 1)))
     if (name == "python") return value;
   return ChoosePython(asked);
 }

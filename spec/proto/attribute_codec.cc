@@ -113,6 +113,8 @@ absl::Status AttributesToProto(const Instruction& instruction, HloInstructionPro
   // The format stores these defaults, since an absent field would say something else.
   for (const AttrSpec& spec : Info(instruction.opcode()).attributes) {
     const AttrKind kind = Info(spec.attr).kind;
+    // XLA asks for the window of a convolution without spatial dimensions, too.
+    if (spec.attr == Attr::kWindow) proto->mutable_window();
     if (instruction.attributes().Has(spec.attr) || spec.default_value == 0) continue;
     if (spec.default_value < 0 || (kind != AttrKind::kInteger && kind != AttrKind::kFlag)) continue;
     const AttrValue value =

@@ -327,6 +327,17 @@ TEST(Proto, CountsOfDevicesAreKept) {
   EXPECT_FALSE(ModuleToProto(**read).ok());
 }
 
+TEST(Proto, AConvolutionWithoutSpatialDimensionsHasAWindow) {
+  const std::unique_ptr<Module> module =
+      Read("f32[2,4] convolution(f32[2,3] a, f32[3,4] b), dim_labels=bf_io->bf");
+  absl::StatusOr<proto::HloModuleProto> proto = ModuleToProto(*module);
+  ASSERT_TRUE(proto.ok());
+  EXPECT_TRUE(proto->computations(0).instructions(2).has_window());
+  absl::StatusOr<std::unique_ptr<Module>> read = ModuleFromProto(*proto, ModuleConfig());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ((*read)->Hash(), module->Hash());
+}
+
 TEST(Proto, EmptySparsityIsNone) {
   const std::unique_ptr<Module> module = Read(
       "f32[1,2,2,1] convolution(f32[1,4,4,1] a, f32[3,3,1,1] b), window={size=3x3}, "

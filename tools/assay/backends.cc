@@ -1,6 +1,7 @@
 // The families of backends that this program has. A new one is one line here.
 #include "tools/assay/environment.h"
 
+#include "fuzz/backends/pjrt/pjrt_backend.h"
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/backends/translated_backend.h"
 #include "fuzz/peers/probe.h"
@@ -45,6 +46,7 @@ std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python,
   RegisterCpu(*all);
   RegisterPasses(*all);
   RegisterXla(*all, python);
+  RegisterPjrt(*all);
   RegisterProcess(*all, start_seconds > 0 ? start_seconds : ProcessBackendOptions().start_seconds);
   RegisterTranslated(*all, SharedOracle(), python);
   return all;

@@ -2,6 +2,10 @@
 #include <malloc.h>
 #include <signal.h>
 
+#include <cstdlib>
+#include <string_view>
+
+#include "fuzz/backends/pjrt/worker.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
 #include "tools/assay/command_line.h"
@@ -77,6 +81,9 @@ int Main(int argc, char** argv) {
 }  // namespace assay
 
 int main(int argc, char** argv) {
+  // The process that holds a plug-in is this program, too, but none of its verbs.
+  if (argc == 4 && std::string_view(argv[1]) == assay::pjrt::kWorkerWord)
+    return assay::pjrt::Serve(argv[2], std::atoi(argv[3]));
   // Big arrays come and go with every op: keep their pages instead of having them zeroed each time.
   mallopt(M_MMAP_THRESHOLD, 1 << 28);
   mallopt(M_TRIM_THRESHOLD, 1 << 29);

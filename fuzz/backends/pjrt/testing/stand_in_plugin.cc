@@ -1,0 +1,347 @@
+// A PJRT plug-in for tests: runs modules on the reference interpreter, keeps a strict watch on how
+// it is called, and misbehaves as ASSAY_STAND_IN says. Loaded from a shared library, as any other
+// is.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuzz/backends/pjrt/plugin.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/backend/backend.h"
+#include "spec/base/strings.h"
+#include "spec/proto/module_proto.h"
+
+namespace assay::pjrt {
+
+struct Error {
+  Code code;
+  std::string message;
+};
+struct Event {
+  Error* error = nullptr;  // that awaiting it gives
+};
+struct Device {
+  int number;
+};
+struct DeviceDescription {
+  std::string text;
+};
+struct Memory {};
+struct Client {
+  std::unique_ptr<Backend> backend;
+  std::vector<Device> devices;
+  std::vector<Device*> addressable;
+};
+struct Buffer {
+  Literal value;
+};
+struct LoadedExecutable {
+  std::unique_ptr<Executable> program;
+  std::unique_ptr<Module> module;
+};
+struct PluginExecutable {
+  LoadedExecutable* loaded;
+};
+
+namespace {
+
+// The trouble that the test asks for: "compile", "circle", ...
+bool Is(std::string_view trouble) {
+  const char* asked = std::getenv("ASSAY_STAND_IN");
+  return asked != nullptr && trouble == asked;
+}
+
+// Objects that exist: whoever names another, or one twice, has made a mistake that ends the process
+// with words that the test looks for.
+std::set<const void*>& Living() {
+  static auto& living = *new std::set<const void*>;
+  return living;
+}
+template <typename Object>
+Object* Born(Object* object) {
+  Living().insert(object);
+  return object;
+}
+template <typename Object>
+void Destroy(Object* object) {
+  if (Living().erase(object) == 0) {
+    std::fputs("stand-in: an object is destroyed that does not exist\n", stderr);
+    std::abort();
+  }
+  delete object;
+}
+
+Error* MakeTrouble(Code code, std::string message) {
+  return Born(new Error{code, std::move(message)});
+}
+Error* Internal(const absl::Status& status) {
+  const Code code =
+      ClassOf(status) == ErrorClass::kUnsupported ? Code::kUnimplemented : Code::kInternal;
+  return MakeTrouble(code, std::string(status.message()));
+}
+
+// Every function begins with it: a caller that knows fewer fields than the oldest API had is wrong.
+template <typename Args>
+Args* Checked(void* args, size_t size) {
+  auto* typed = static_cast<Args*>(args);
+  if (typed->head.struct_size < size) {
+    std::fputs("stand-in: a structure is too small\n", stderr);
+    std::abort();
+  }
+  return typed;
+}
+
+Error* DestroyError(void* args) {
+  Destroy(Checked<ErrorDestroyArgs>(args, sizeof(ErrorDestroyArgs))->error);
+  return nullptr;
+}
+Error* ErrorMessage(void* args) {
+  auto* a = Checked<ErrorMessageArgs>(args, sizeof(ErrorMessageArgs));
+  a->message = a->error->message.data();
+  a->message_size = a->error->message.size();
+  return nullptr;
+}
+Error* ErrorCode(void* args) {
+  auto* a = Checked<ErrorGetCodeArgs>(args, ASSAY_PJRT_SIZE(ErrorGetCodeArgs, code));
+  a->code = a->error->code;
+  return nullptr;
+}
+Error* Initialize(void*) {
+  return Is("initialize") ? MakeTrouble(Code::kInternal, "no licence") : nullptr;
+}
+Error* Attributes(void* args) {
+  static NamedValue version{{sizeof(NamedValue), nullptr}, "stand_in", 8,
+                            ValueKind::kInteger,           {},         1};
+  version.integer = 7;
+  auto* a = static_cast<PluginAttributesArgs*>(args);
+  a->attributes = &version;
+  a->attribute_count = 1;
+  return Is("attributes") ? MakeTrouble(Code::kUnimplemented, "none") : nullptr;
+}
+Error* DestroyEvent(void* args) {
+  Destroy(static_cast<EventArgs*>(args)->event);
+  return nullptr;
+}
+Error* Await(void* args) { return static_cast<EventArgs*>(args)->event->error; }
+
+Event* MakeEvent(std::string_view trouble) {
+  auto* event = Born(new Event);
+  if (Is(trouble)) event->error = MakeTrouble(Code::kInternal, StrCat("event of ", trouble));
+  return event;
+}
+
+Error* CreateClient(void* args) {
+  auto* a = Checked<ClientCreateArgs>(args, ASSAY_PJRT_SIZE(ClientCreateArgs, client));
+  if (Is("client")) return MakeTrouble(Code::kInternal, "no chip");
+  if (Is("null-client")) return nullptr;
+  BackendRegistry registry;
+  RegisterReference(registry);
+  auto backend = registry.Create("reference");
+  if (!backend.ok()) return Internal(backend.status());
+  a->client = Born(new Client{*std::move(backend), {}, {}});
+  const int64_t devices = a->option_count == 1 ? a->options[0].integer : 1;
+  for (int i = 0; i < (Is("few-devices") ? 1 : devices); ++i)
+    a->client->devices.push_back(Device{i});
+  for (Device& device : a->client->devices) a->client->addressable.push_back(&device);
+  return nullptr;
+}
+Error* DestroyClient(void* args) {
+  Destroy(static_cast<ClientArgs*>(args)->client);
+  return nullptr;
+}
+Error* PlatformName(void* args) {
+  auto* a = static_cast<ClientTextArgs*>(args);
+  a->text = "stand-in";
+  a->text_size = 8;
+  return nullptr;
+}
+Error* PlatformVersion(void* args) {
+  auto* a = static_cast<ClientTextArgs*>(args);
+  a->text = Is("strange-words") ? "\x1b[2J\xff" : "reference";
+  a->text_size = std::strlen(a->text);
+  return nullptr;
+}
+Error* Devices(void* args) {
+  auto* a = static_cast<ClientDevicesArgs*>(args);
+  a->devices = a->client->addressable.data();
+  a->device_count = Is("no-devices") ? 0 : a->client->addressable.size();
+  return nullptr;
+}
+
+Error* Compile(void* args) {
+  auto* a = Checked<ClientCompileArgs>(args, sizeof(ClientCompileArgs));
+  if (Is("compile")) return MakeTrouble(Code::kInternal, "the compiler is out");
+  if (Is("compile-refused")) return MakeTrouble(Code::kUnimplemented, "no such op");
+  if (Is("compile-invalid")) return MakeTrouble(Code::kInvalidArgument, "not HLO");
+  if (Is("compile-memory")) return MakeTrouble(Code::kResourceExhausted, "full");
+  if (Is("compile-dies")) std::abort();
+  if (Is("null-executable")) return nullptr;
+  if (std::string_view(a->program->format, a->program->format_size) != "hlo")
+    return MakeTrouble(Code::kUnimplemented, "another format");
+  auto module = ReadModuleProto({a->program->code, a->program->code_size});
+  if (!module.ok()) return Internal(module.status());
+  auto program = a->client->backend->Compile(**module, {});
+  if (!program.ok()) return Internal(program.status());
+  a->executable = Born(new LoadedExecutable{*std::move(program), *std::move(module)});
+  return nullptr;
+}
+Error* DestroyLoaded(void* args) {
+  Destroy(static_cast<LoadedExecutableArgs*>(args)->executable);
+  return nullptr;
+}
+Error* GetExecutable(void* args) {
+  auto* a = static_cast<GetExecutableArgs*>(args);
+  a->executable = Born(new PluginExecutable{a->loaded});
+  return nullptr;
+}
+Error* DestroyExecutable(void* args) {
+  Destroy(static_cast<ExecutableArgs*>(args)->executable);
+  return nullptr;
+}
+size_t OutputCount(const LoadedExecutable& loaded) {
+  const Shape& shape = loaded.module->entry()->root()->shape();
+  return shape.IsTuple() ? shape.elements().size() : 1;
+}
+Error* CountOutputs(void* args) {
+  auto* a = static_cast<ExecutableCountArgs*>(args);
+  a->count = Is("many-outputs") ? size_t{1} << 40 : OutputCount(*a->executable->loaded);
+  return nullptr;
+}
+
+Error* FromHost(void* args) {
+  auto* a = Checked<BufferFromHostArgs>(args, sizeof(BufferFromHostArgs));
+  if (Is("transfer")) return MakeTrouble(Code::kResourceExhausted, "no room for an argument");
+  const auto type = FromBufferType(a->type);
+  if (!type) return MakeTrouble(Code::kInvalidArgument, "a type");
+  Literal value(Shape::Array(*type, DimVector(a->dims, a->dims + a->dim_count)));
+  std::memcpy(value.bytes().data(), a->data, value.bytes().size());
+  a->buffer = Born(new Buffer{std::move(value)});
+  a->done_with_host_buffer = Is("null-event") ? nullptr : MakeEvent("transfer-event");
+  return nullptr;
+}
+Error* DestroyBuffer(void* args) {
+  Destroy(static_cast<BufferArgs*>(args)->buffer);
+  return nullptr;
+}
+Error* TypeOfBuffer(void* args) {
+  auto* a = static_cast<BufferTypeArgs*>(args);
+  a->type = Is("strange-type") ? static_cast<BufferType>(99)
+                               : *ToBufferType(a->buffer->value.element_type());
+  return nullptr;
+}
+Error* DimensionsOfBuffer(void* args) {
+  static const int64_t negative = -3;
+  auto* a = static_cast<BufferDimensionsArgs*>(args);
+  const auto& dims = a->buffer->value.shape().dimensions();
+  a->dims = Is("negative-size") ? &negative : dims.data();
+  a->dim_count = Is("negative-size") ? 1 : dims.size();
+  return nullptr;
+}
+Error* IsDeleted(void* args) {
+  auto* a = static_cast<BufferIsDeletedArgs*>(args);
+  a->is_deleted = Is("donated");
+  return nullptr;
+}
+Error* ToHost(void* args) {
+  auto* a = Checked<BufferToHostArgs>(args, sizeof(BufferToHostArgs));
+  const auto bytes = a->source->value.bytes();
+  if (a->destination_size < bytes.size()) return MakeTrouble(Code::kInvalidArgument, "too small");
+  std::memcpy(a->destination, bytes.data(), bytes.size());
+  a->event = MakeEvent("result-event");
+  return nullptr;
+}
+
+Error* Execute(void* args) {
+  auto* a = Checked<ExecuteArgs>(args, sizeof(ExecuteArgs));
+  if (Is("run")) return MakeTrouble(Code::kInternal, "the chip is hot");
+  if (Is("run-dies")) std::raise(SIGSEGV);
+  std::vector<const Literal*> arguments;
+  for (size_t i = 0; i < a->argument_count; ++i)
+    arguments.push_back(&a->argument_lists[0][i]->value);
+  auto result = a->executable->program->Run({arguments});
+  if (!result.ok()) return Internal(result.status());
+  const size_t count = OutputCount(*a->executable);
+  for (size_t i = 0; i < count; ++i) {
+    Literal& value = result->outputs[0];
+    if (Is("null-output")) continue;
+    a->output_lists[0][i] =
+        Born(new Buffer{value.shape().IsTuple() ? std::move(value.mutable_elements()[i]) : value});
+  }
+  if (Is("overwrites") || Is("donated")) a->argument_lists[0][0]->value.bytes()[0] ^= 1;
+  if (a->complete_events != nullptr)
+    a->complete_events[0] = Is("null-event") ? nullptr : MakeEvent("run-event");
+  return nullptr;
+}
+
+Error* OptimizedText(void* args) {
+  auto* a = static_cast<OptimizedProgramArgs*>(args);
+  static const std::string kFormat = "hlo";
+  auto bytes = WriteModuleProto(*a->executable->loaded->module);
+  if (!bytes.ok()) return Internal(bytes.status());
+  a->program->format = Is("optimized-format") ? "mlir" : kFormat.data();
+  a->program->format_size = Is("optimized-format") ? 4 : kFormat.size();
+  if (a->program->code != nullptr) std::memcpy(a->program->code, bytes->data(), bytes->size());
+  a->program->code_size = Is("optimized-size") ? size_t{1} << 50 : bytes->size();
+  return nullptr;
+}
+
+const Api* MakeApi() {
+  static Extension extension{sizeof(Extension), 4, nullptr};
+  static Api api{};
+  if (Is("circle")) extension.next = &extension;
+  api.head = {Is("short-table") ? 8 : sizeof(Api), &extension};
+  api.version = {{sizeof(Version), nullptr}, Is("major") ? 1 : 0, Is("old") ? 39 : 55};
+  using Plain = Error* (*)(void*);
+  const std::pair<Function, Plain> functions[] = {
+      {Function::kErrorDestroy, DestroyError},
+      {Function::kErrorMessage, ErrorMessage},
+      {Function::kErrorGetCode, ErrorCode},
+      {Function::kPluginInitialize, Initialize},
+      {Function::kPluginAttributes, Attributes},
+      {Function::kEventDestroy, DestroyEvent},
+      {Function::kEventAwait, Await},
+      {Function::kClientCreate, CreateClient},
+      {Function::kClientDestroy, DestroyClient},
+      {Function::kClientPlatformName, PlatformName},
+      {Function::kClientPlatformVersion, PlatformVersion},
+      {Function::kClientAddressableDevices, Devices},
+      {Function::kClientCompile, Compile},
+      {Function::kClientBufferFromHostBuffer, FromHost},
+      {Function::kLoadedExecutableDestroy, DestroyLoaded},
+      {Function::kLoadedExecutableGetExecutable, GetExecutable},
+      {Function::kExecutableDestroy, DestroyExecutable},
+      {Function::kExecutableNumOutputs, CountOutputs},
+      {Function::kExecutableOptimizedProgram, OptimizedText},
+      {Function::kLoadedExecutableExecute, Execute},
+      {Function::kBufferDestroy, DestroyBuffer},
+      {Function::kBufferElementType, TypeOfBuffer},
+      {Function::kBufferDimensions, DimensionsOfBuffer},
+      {Function::kBufferIsDeleted, IsDeleted},
+      {Function::kBufferToHostBuffer, ToHost},
+  };
+  for (const auto& [function, code] : functions)
+    api.functions[static_cast<size_t>(function)] = reinterpret_cast<void*>(code);
+  const std::pair<std::string_view, Function> without[] = {
+      {"no-client-create", Function::kClientCreate},
+      {"no-error-message", Function::kErrorMessage},
+      {"no-error-code", Function::kErrorGetCode},
+      {"no-initialize", Function::kPluginInitialize},
+      {"no-attributes", Function::kPluginAttributes},
+      {"no-is-deleted", Function::kBufferIsDeleted},
+      {"no-optimized", Function::kExecutableOptimizedProgram},
+      {"no-execute", Function::kLoadedExecutableExecute},
+  };
+  for (const auto& [trouble, function] : without)
+    if (Is(trouble)) api.functions[static_cast<size_t>(function)] = nullptr;
+  return Is("null-api") ? nullptr : &api;
+}
+
+}  // namespace
+}  // namespace assay::pjrt
+
+extern "C" const assay::pjrt::Api* GetPjrtApi() { return assay::pjrt::MakeApi(); }
