@@ -103,6 +103,23 @@ class FreshMemory {
   ~FreshMemory() { mallopt(M_PERTURB, 0); }
 };
 
+// XLA takes a program for several partitions only to partition it again. One that is partitioned
+// already is the same as one for as many replicas, whose collectives name no channel.
+void MakeReplicas(Module& module, int64_t partitions) {
+  module.config().replica_count = partitions;
+  module.config().num_partitions = 1;
+  for (Computation* computation : module.computations()) {
+    std::vector<Instruction*> ids;
+    for (Instruction* at : *computation) {
+      at->mutable_attributes().Remove(Attr::kChannelId);
+      at->mutable_attributes().Remove(Attr::kUseGlobalDeviceIds);
+      if (at->opcode() == Opcode::kPartitionId) ids.push_back(at);
+    }
+    for (Instruction* id : ids)
+      id->ReplaceAllUsesWith(computation->Add(Opcode::kReplicaId, id->shape(), {}));
+  }
+}
+
 class PluginServer {
  public:
   absl::Status Start(const std::string& path, int devices) {
@@ -160,12 +177,17 @@ class PluginServer {
 
  private:
   absl::StatusOr<Answer> Compile(int64_t id, const Json& request, const std::string& text) {
-    const int64_t replicas = request.value("replicas", int64_t{1});
-    if (request.value("partitions", int64_t{1}) > 1) {
-      // XLA would partition once more what is partitioned already.
-      return MakeError(ErrorClass::kUnsupported, "programs of several partitions");
-    }
+    int64_t replicas = request.value("replicas", int64_t{1});
+    const int64_t partitions = request.value("partitions", int64_t{1});
     ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ReadModule(text));
+    if (partitions > 1 && replicas > 1) {
+      return MakeError(ErrorClass::kUnsupported,
+                       "a partitioned program cannot be given for several replicas, too");
+    }
+    if (partitions > 1) {
+      MakeReplicas(*module, partitions);
+      replicas = partitions;
+    }
     ASSAY_ASSIGN_OR_RETURN(std::string code, WriteModuleProto(*module));
     Flags flags = IsXla() ? PeerOfFamily("xla").users : Flags();
     if (const auto at = request.find("flags"); at != request.end() && at->is_object())
