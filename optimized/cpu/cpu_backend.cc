@@ -1,7 +1,9 @@
 // The steps of a compilation, and the backend that runs them.
 #include "optimized/cpu/cpu_backend.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <map>
 #include <utility>
 
@@ -19,6 +21,7 @@
 #include "optimized/plan/support.h"
 #include "optimized/plan/work_estimate.h"
 #include "spec/base/error.h"
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
@@ -96,9 +99,11 @@ class Compilation {
     program_.threads = options_.threads;
     program_.has_defect = !compile.defect.empty();
     program_.poison = compile.poison;
-    if (options_.trace || options_.until >= 0) {
-      options_.pipeline.observer = [this](std::string_view pass, bool changed, const Module&) {
+    if (options_.trace || IsPrefix(options_) || !options_.pass_directory.empty()) {
+      options_.pipeline.observer = [this](std::string_view pass, bool changed,
+                                          const Module& module) {
         trace_.Note(pass, changed);
+        if (changed && !options_.pass_directory.empty()) DumpPass(pass, module);
       };
     }
   }
@@ -108,6 +113,8 @@ class Compilation {
   absl::StatusOr<std::unique_ptr<Executable>> RunPrefix(const Module& original);
 
  private:
+  // Writes the module; the first error is kept.
+  void DumpPass(std::string_view pass, const Module& module);
   absl::Status RunPasses();
   absl::Status PlanMeetings();
   absl::Status ChooseJit();
@@ -127,6 +134,7 @@ class Compilation {
   int64_t memory_limit_;
   Gates gates_;
   PassTrace trace_;
+  absl::Status dumped_;  // of option dump-passes
   Tier tier_ = Tier::kFast;
   bool may_be_direct_ = false;
   Jit* jit_ = nullptr;
@@ -144,10 +152,19 @@ const Compilation::Step Compilation::kSteps[kStepCount] = {
     {&Compilation::Link, nullptr},             // native code, in process
 };
 
+void Compilation::DumpPass(std::string_view pass, const Module& module) {
+  char number[32];
+  std::snprintf(number, sizeof(number), "%03zu", trace_.records().size());
+  const std::string path = StrCat(options_.pass_directory, "/", number, "-", pass, ".hlo");
+  if (dumped_.ok()) dumped_ = MakeFolder(options_.pass_directory);
+  if (dumped_.ok()) dumped_ = WriteFile(path, module.ToString());
+}
+
 absl::Status Compilation::RunPasses() {
   Module& module = *program_.module;
   ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kLegalize, module, gates_, options_.pipeline));
   if (options_.passes) ASSAY_RETURN_IF_ERROR(Optimize(module, gates_, options_.pipeline));
+  ASSAY_RETURN_IF_ERROR(dumped_);
   return CheckSupported(CpuTarget(), module);
 }
 
@@ -231,13 +248,29 @@ absl::StatusOr<CpuProgram> Compilation::Run(const Module& original) {
 absl::StatusOr<std::unique_ptr<Executable>> Compilation::RunPrefix(const Module& original) {
   std::unique_ptr<Module> module = original.Clone();
   PipelineOptions& pipeline = options_.pipeline;
-  const auto left = [&] { return options_.until - static_cast<int64_t>(trace_.records().size()); };
-  pipeline.stop_after = left();
-  ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kLegalize, *module, gates_, pipeline));
-  pipeline.stop_after = left();
-  if (options_.passes && left() > 0) ASSAY_RETURN_IF_ERROR(Optimize(*module, gates_, pipeline));
-  pipeline.stop_after = left();
-  ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kFlatten, *module, gates_, pipeline));
+  const std::string stop = options_.stop_after;
+  const auto is_over = [&] {
+    const int64_t done = static_cast<int64_t>(trace_.records().size());
+    pipeline.stop_after = options_.until < 0 ? -1 : options_.until - done;
+    return pipeline.stop_after == 0 || (done > 0 && trace_.records().back().pass == stop);
+  };
+  for (Stage stage : {Stage::kLegalize, Stage::kOptimize, Stage::kFlatten}) {
+    if (is_over()) break;
+    const std::vector<std::string_view> names =
+        stage == Stage::kOptimize && pipeline.on_request ? EveryPass() : PassesOf(stage);
+    const bool stops = std::find(names.begin(), names.end(), stop) != names.end();
+    pipeline.stop_after_pass = stops ? stop : "";
+    if (stage != Stage::kOptimize) {
+      ASSAY_RETURN_IF_ERROR(RunRequired(stage, *module, gates_, pipeline));
+    } else if (options_.passes) {
+      ASSAY_RETURN_IF_ERROR(Optimize(*module, gates_, pipeline));
+    }
+  }
+  ASSAY_RETURN_IF_ERROR(dumped_);
+  if (!stop.empty() && (trace_.records().empty() || trace_.records().back().pass != stop)) {
+    return absl::InvalidArgumentError(
+        StrCat("cpu: option stop-after: pass ", stop, " does not run on this module"));
+  }
   return std::make_unique<OptimizedOnly>("cpu:until", std::move(module), gates_.decisions());
 }
 
@@ -266,7 +299,7 @@ class CpuBackend : public Backend {
     ASSAY_RETURN_IF_ERROR(CheckDevices(compile.devices));
     ASSAY_ASSIGN_OR_RETURN(auto defect, PlantFromText(compile.defect));
     ASSAY_RETURN_IF_ERROR(CheckSupported(CpuTarget(), original));
-    const bool is_prefix = options.until >= 0;
+    const bool is_prefix = IsPrefix(options);
     Compilation compilation(compile, std::move(options), std::move(defect));
     if (is_prefix) return compilation.RunPrefix(original);
     ASSAY_ASSIGN_OR_RETURN(CpuProgram program, compilation.Run(original));

@@ -63,7 +63,7 @@ absl::Status ReadPasses(const std::string& value, CpuOptions& options) {
   options.passes = value != "off";
   if (value == "all") {
     PipelineOptions every = EveryPassOptions();
-    options.pipeline.passes = std::move(every.passes);
+    options.pipeline.on_request = every.on_request;
     options.pipeline.pass_options = std::move(every.pass_options);
   }
   return absl::OkStatus();
@@ -111,15 +111,38 @@ absl::Status ReadDump(const std::string& value, CpuOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ReadStopAfter(const std::string& value, CpuOptions& options) {
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<std::string> names, ParsePassNames(value, '+'));
+  if (names.size() != 1) return WrongValue("stop-after", value, "one pass");
+  options.stop_after = value;
+  return absl::OkStatus();
+}
+
+absl::Status ReadDumpPasses(const std::string& value, CpuOptions& options) {
+  if (value.empty()) return WrongValue("dump-passes", value, "a folder");
+  options.pass_directory = value;
+  return absl::OkStatus();
+}
+
 struct Option {
   std::string_view name;
   absl::Status (*read)(const std::string& value, CpuOptions& options);
 };
 constexpr Option kOptions[] = {
-    {"isa", ReadIsa},         {"threads", ReadThreads}, {"tier", ReadTier},
-    {"direct", ReadDirect},   {"profile", ReadProfile}, {"passes", ReadPasses},
-    {"without", ReadWithout}, {"verify", ReadVerify},   {"trace", ReadTrace},
-    {"count", ReadCount},     {"dump-llvm", ReadDump},  {"until", ReadUntil},
+    {"isa", ReadIsa},
+    {"threads", ReadThreads},
+    {"tier", ReadTier},
+    {"direct", ReadDirect},
+    {"profile", ReadProfile},
+    {"passes", ReadPasses},
+    {"without", ReadWithout},
+    {"verify", ReadVerify},
+    {"trace", ReadTrace},
+    {"count", ReadCount},
+    {"dump-llvm", ReadDump},
+    {"until", ReadUntil},
+    {"stop-after", ReadStopAfter},
+    {"dump-passes", ReadDumpPasses},
 };
 
 }  // namespace

@@ -26,9 +26,18 @@ struct CpuOptions {
   // At least 0: compiles nothing, and shows the module as so many passes left it, required ones
   // counted (Executable::OptimizedModule).
   int64_t until = -1;
+  // Likewise the module as the first pass of this name left it; "": nothing.
+  std::string stop_after;
+  // The module after each pass that changed it goes there, as NUMBER-PASS.hlo; "": nowhere.
+  std::string pass_directory;
   bool trace = false;          // a record of each pass among the statistics (pass_trace.h)
   std::string dump_directory;  // the LLVM IR of each module goes there, as NAME.ll; "": nowhere
 };
+
+// True if only passes run.
+inline bool IsPrefix(const CpuOptions& options) {
+  return options.until >= 0 || !options.stop_after.empty();
+}
 
 // The names of all options, in the order in which messages list them.
 absl::Span<const std::string_view> CpuOptionNames();

@@ -49,6 +49,15 @@ class PassesBackend : public Backend {
 // Reads from the options of the backend those of the pipeline.
 absl::StatusOr<PipelineOptions> ReadOptions(const std::map<std::string, std::string>& options) {
   PipelineOptions pipeline;
+  if (options.contains("run")) {
+    const std::string& list = options.at("run");
+    ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> passes, ParsePassNames(list, '+'));
+    if (list == "all") {
+      pipeline = EveryPassOptions();
+    } else {
+      pipeline.passes = std::move(passes);
+    }
+  }
   if (options.contains("profile")) {
     ASSAY_ASSIGN_OR_RETURN(const Profile* profile, Profile::Find(options.at("profile")));
     pipeline.profile = profile;
@@ -59,12 +68,6 @@ absl::StatusOr<PipelineOptions> ReadOptions(const std::map<std::string, std::str
       return absl::InvalidArgumentError(StrCat("fusion must be on or off, not '", value, "'"));
     }
     pipeline.fusion = value == "on";
-  }
-  if (options.contains("run")) {
-    const std::string& list = options.at("run");
-    ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> passes, ParsePassNames(list, '+'));
-    if (list == "all") pipeline.pass_options = EveryPassOptions().pass_options;
-    pipeline.passes = std::move(passes);
   }
   if (options.contains("without")) {
     ASSAY_ASSIGN_OR_RETURN(pipeline.without, ParseWithout(options.at("without")));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_split.h"
 #include "optimized/passes/floats/bfloat16_support.h"
 #include "optimized/pipeline/registry.h"
@@ -40,45 +41,125 @@ absl::Status UnknownPass(std::string_view name) {
   return absl::InvalidArgumentError(StrCat("no pass is called '", name, "'; there are ", known));
 }
 
-bool Contains(const std::vector<std::string>& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
+template <typename T, typename U>
+bool Contains(const std::vector<T>& list, const U& what) {
+  return std::find(list.begin(), list.end(), what) != list.end();
 }
 
-// One pass, checked and observed as the options say.
-absl::Status RunPass(Pass& pass, Module& module, PassContext& context,
-                     const PipelineOptions& options) {
-  const std::string before = options.verify_each ? WriteModule(module) : "";
-  ASSAY_ASSIGN_OR_RETURN(const bool changed, pass.Run(module, context));
-  if (options.verify_each) {
-    if (absl::Status status = Verify(module); !status.ok()) return Broken(pass.name(), status);
-    if (!changed && WriteModule(module) != before) {
-      return absl::InternalError(
-          StrCat("pass ", pass.name(), " changed the module and said that it had not"));
-    }
-  }
-  if (options.observer) options.observer(pass.name(), changed, module);
-  return absl::OkStatus();
+std::vector<std::string> NamesOf(const std::vector<std::string_view>& names) {
+  return std::vector<std::string>(names.begin(), names.end());
 }
+
+bool IsFusion(std::string_view pass) {
+  return pass == "loop-fusion" || pass == "multi-output-fusion";
+}
+
+// Runs steps over one module, each pass checked and observed as the options say.
+class Runner {
+ public:
+  Runner(Module& module, Gates& gates, const PipelineOptions& options, bool required)
+      : module_(module), options_(options), required_(required) {
+    context_ = std::make_unique<PassContext>(
+        PassContext{gates, *options.profile, required ? PassOptions() : options.pass_options});
+  }
+
+  absl::Status RunSteps(absl::Span<const PipelineStep> steps, Stage stage) {
+    for (const PipelineStep& step : steps) {
+      if (IsOver()) break;
+      if (step.stage == stage) ASSAY_RETURN_IF_ERROR(RunStep(step));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunPass(std::string_view name) {
+    const PassInfo* info = FindPass(name);
+    if (info == nullptr) return UnknownPass(name);
+    if (IsOver() || IsLeftOut(name)) return absl::OkStatus();
+    const std::unique_ptr<Pass> pass = info->make();
+    const std::string before = options_.verify_each ? WriteModule(module_) : "";
+    ASSAY_ASSIGN_OR_RETURN(const bool changed, pass->Run(module_, *context_));
+    if (options_.verify_each) {
+      if (absl::Status status = Verify(module_); !status.ok()) return Broken(name, status);
+      if (!changed && WriteModule(module_) != before) {
+        return absl::InternalError(
+            StrCat("pass ", name, " changed the module and said that it had not"));
+      }
+    }
+    if (options_.observer) options_.observer(name, changed, module_);
+    if (changed) ++version_;
+    ++done_;
+    is_over_ = name == options_.stop_after_pass;
+    return absl::OkStatus();
+  }
+
+  bool IsOver() const {
+    return is_over_ || (options_.stop_after >= 0 && done_ >= options_.stop_after);
+  }
+
+ private:
+  bool IsLeftOut(std::string_view name) const {
+    return !required_ && ((!options_.fusion && IsFusion(name)) || Contains(options_.without, name));
+  }
+
+  absl::Status RunStep(const PipelineStep& step) {
+    if (step.on_request && !options_.on_request) return absl::OkStatus();
+    if (step.when != nullptr && !step.when->holds(module_)) return absl::OkStatus();
+    return step.IsFixedPoint() ? RunFixedPoint(step) : RunPass(step.pass);
+  }
+
+  absl::Status RunFixedPoint(const PipelineStep& step) {
+    // The module's version when a pass ran last: nothing has changed since then if it is the same.
+    absl::flat_hash_map<std::string_view, int64_t> seen;
+    std::vector<uint64_t> hashes;
+    for (int trip = 0; trip < step.most_trips; ++trip) {
+      const int64_t start = version_;
+      std::string changing;
+      for (const PipelineStep& inner : step.inner) {
+        const auto last = seen.find(inner.pass);
+        if (last != seen.end() && last->second == version_) continue;
+        const int64_t before = version_;
+        ASSAY_RETURN_IF_ERROR(RunStep(inner));
+        if (IsOver()) return absl::OkStatus();
+        if (version_ != before) StrAppend(&changing, " ", inner.pass);
+        // It may look again at what it changed itself.
+        seen[inner.pass] = before;
+      }
+      if (version_ == start) return absl::OkStatus();
+      if (!options_.verify_each) continue;
+      const uint64_t hash = module_.Hash();
+      if (trip + 1 == step.most_trips && Contains(hashes, hash)) {
+        return absl::InternalError(StrCat(
+            "fixed point ", step.pass, " comes back to a module that it had; changing:", changing));
+      }
+      hashes.push_back(hash);
+    }
+    return absl::OkStatus();
+  }
+
+  Module& module_;
+  const PipelineOptions& options_;
+  const bool required_;
+  std::unique_ptr<PassContext> context_;
+  int64_t version_ = 0;  // how many passes have changed the module
+  int64_t done_ = 0;
+  bool is_over_ = false;
+};
 
 }  // namespace
 
 absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options) {
-  const std::vector<std::string> names = options.passes.empty() ? PassNames() : options.passes;
+  ASSAY_RETURN_IF_ERROR(CheckPipelineSteps());
+  std::vector<std::string> names = options.passes;
+  if (names.empty()) names = NamesOf(options.on_request ? EveryPass() : DefaultPasses());
   if (!options.stop_after_pass.empty() && !Contains(names, options.stop_after_pass)) {
     return UnknownPass(options.stop_after_pass);
   }
   module.clear_schedule();
-  PassContext context{gates, *options.profile, options.pass_options};
-  int64_t done = 0;
-  for (const std::string& name : names) {
-    const PassInfo* info = FindPass(name);
-    if (info == nullptr) return UnknownPass(name);
-    if (options.stop_after >= 0 && done >= options.stop_after) break;
-    if (!options.fusion && (name == "loop-fusion" || name == "multi-output-fusion")) continue;
-    if (Contains(options.without, name)) continue;
-    ASSAY_RETURN_IF_ERROR(RunPass(*info->make(), module, context, options));
-    ++done;
-    if (name == options.stop_after_pass) break;
+  Runner runner(module, gates, options, /*required=*/false);
+  if (options.passes.empty()) {
+    ASSAY_RETURN_IF_ERROR(runner.RunSteps(PipelineSteps(), Stage::kOptimize));
+  } else {
+    for (const std::string& name : names) ASSAY_RETURN_IF_ERROR(runner.RunPass(name));
   }
   // A schedule is an order that a pass chose.
   if (!module.has_schedule()) SortInstructions(module);
@@ -87,33 +168,24 @@ absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& optio
 
 absl::Status RunRequired(Stage stage, Module& module, Gates& gates,
                          const PipelineOptions& options) {
-  PassContext context{gates, *options.profile};
-  int64_t done = 0;
-  for (std::string_view name : PassesOf(stage)) {
-    if (options.stop_after >= 0 && done++ >= options.stop_after) break;
-    const PassInfo* info = FindPass(name);
-    if (info == nullptr) return UnknownPass(name);
-    ASSAY_RETURN_IF_ERROR(RunPass(*info->make(), module, context, options));
-  }
-  return absl::OkStatus();
+  return Runner(module, gates, options, /*required=*/true).RunSteps(PipelineSteps(), stage);
 }
 
-std::vector<std::string> PassNames() {
-  const std::vector<std::string_view> names = DefaultPasses();
-  return std::vector<std::string>(names.begin(), names.end());
-}
+std::vector<std::string> PassNames() { return NamesOf(DefaultPasses()); }
+
+std::vector<std::string> DespecializerPasses() { return {"descheduler", "defuser"}; }
 
 PipelineOptions EveryPassOptions() {
   PipelineOptions options;
-  const std::vector<std::string_view> names = EveryPass();
-  options.passes.assign(names.begin(), names.end());
+  options.on_request = true;
   options.pass_options.reduce_window_size = 3;
   options.pass_options.bfloat16 = BFloat16Support::Find("none");
   return options;
 }
 
 absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, char separator) {
-  if (text == "all") return EveryPassOptions().passes;
+  if (text == "all") return NamesOf(EveryPass());
+  if (text == "despecializer") return DespecializerPasses();
   std::vector<std::string> names =
       absl::StrSplit(absl::string_view(text.data(), text.size()), separator);
   for (const std::string& name : names) {

@@ -27,8 +27,10 @@ struct PipelineOptions {
   // saying so.
   bool verify_each = false;
   bool fusion = true;
-  // These, in this order, instead of DefaultPasses.
+  // These, in this order and once each, instead of the steps of the default pipeline; an empty list
+  // is that pipeline, with the passes on request if `on_request`.
   std::vector<std::string> passes;
+  bool on_request = false;
   // Passes that are left out, wherever they stand; those that are required cannot be.
   std::vector<std::string> without;
   PassOptions pass_options;
@@ -38,7 +40,8 @@ struct PipelineOptions {
 
 // Optimizes `module`, which must verify, in place. A schedule is dropped; instructions end in
 // post-order, or in the order of the schedule that the pass memory-scheduler gave the module.
-// Errors: an unknown pass (invalid argument), a module that a pass broke (internal; only with
+// Errors: an unknown pass, a list of steps that breaks a rule of order (invalid argument), a module
+// that a pass broke, a fixed point that comes back to a module it had (internal; both only with
 // verify_each).
 absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options = {});
 
@@ -48,18 +51,22 @@ absl::Status RunRequired(Stage stage, Module& module, Gates& gates, const Pipeli
 
 // The names of DefaultPasses.
 std::vector<std::string> PassNames();
+// The passes that take from an optimized module what only its own backend can use, so that another
+// one compiles it. Document: HLO passes, "Despecializer".
+std::vector<std::string> DespecializerPasses();
 // Options for fuzzing all passes: EveryPass, with thresholds low enough for small programs.
 PipelineOptions EveryPassOptions();
-// "a+b+c" as the names of passes, each of which must exist; "all" is EveryPass.
+// "a+b+c" as the names of passes, each of which must exist; "all" is EveryPass, "despecializer"
+// DespecializerPasses.
 absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, char separator);
 // The value of the option without=a+b; an error also if one of them is required.
 absl::StatusOr<std::vector<std::string>> ParseWithout(std::string_view text);
 
 // Family "passes": "passes" runs all, "passes:K" stops at decision K (a smaller
 // CompileOptions::decision_limit wins), options profile=strict|xla, fusion=on|off, run=a+b+c
-// (these passes alone; run=all: EveryPassOptions) and without=a+b (all but these), with window=N,
-// bf16=TABLE and fast_math=on for what they are told. Compiles only: the result is
-// Executable::OptimizedModule, the sequence decisions().
+// (these passes alone; run=all: EveryPassOptions; run=despecializer) and without=a+b (all but
+// these), with window=N, bf16=TABLE and fast_math=on for what they are told. Compiles only: the
+// result is Executable::OptimizedModule, the sequence decisions().
 void RegisterPasses(BackendRegistry& registry);
 
 }  // namespace assay

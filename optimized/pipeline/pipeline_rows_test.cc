@@ -32,6 +32,21 @@ std::string Ops(const Module& module) {
 }
 std::string OpsAfter(const std::string& text) { return Ops(*Optimized(text)); }
 
+// The rules of order that name both passes, as the built list keeps them and as it is refused when
+// the two are swapped.
+std::string OrderOf(std::string_view first, std::string_view second) {
+  const std::vector<std::string_view> every = EveryPass();
+  std::vector<std::string_view> kept, swapped;
+  for (std::string_view pass : every) {
+    if (pass == first || pass == second) kept.push_back(pass);
+    swapped.push_back(pass == first ? second : pass == second ? first : pass);
+  }
+  std::string text;
+  for (std::string_view pass : kept) StrAppend(&text, text.empty() ? "" : ", ", pass);
+  EXPECT_EQ(CheckOrder(every), absl::OkStatus());
+  return StrCat(text, "; swapped: ", ToStd(CheckOrder(swapped).message()));
+}
+
 TEST(PipelineRows, EveryRowOfTheDocuments) {
   Observations see;
   // Between equal widths it is fused like any element-wise op, between different ones it is not;
@@ -196,6 +211,53 @@ less { a = f32[] parameter(0)
     for (const Instruction* inst : module->entry()->PostOrder())
       StrAppend(&names, names.empty() ? "" : " ", inst->name());
     return names;
+  };
+  see["pipe-hlo-pass-pipeline"] = [] {
+    const auto module = ReadForTest(R"(
+      x = f32[4] parameter(0)
+      n = f32[4] negate(x)
+      m = f32[4] negate(n)
+      dead = f32[4] exponential(x)
+      ROOT t = (f32[4], f32[4]) tuple(m, m))");
+    PipelineOptions options;
+    options.verify_each = true;
+    options.stop_after_pass = "algebraic-simplifier";
+    std::string text;
+    options.observer = [&](std::string_view pass, bool changed, const Module& now) {
+      if (changed) StrAppend(&text, pass, " left ", now.InstructionCount(), " instructions; ");
+    };
+    Gates gates;
+    EXPECT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+    return StrCat(text, Ops(*module));
+  };
+  see["pipe-fixpoint"] = [] {
+    const auto module = ReadForTest(R"(HloModule m
+sum { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[16] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=sum })");
+    PipelineOptions options;
+    options.on_request = true;
+    options.pass_options.reduce_window_size = 2;
+    options.verify_each = true;
+    std::string runs;
+    options.observer = [&](std::string_view pass, bool changed, const Module&) {
+      if (pass == "tree-reduction-rewriter") StrAppend(&runs, changed ? "changed " : "unchanged ");
+    };
+    options.without = {"loop-fusion", "multi-output-fusion"};
+    Gates gates;
+    EXPECT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+    return StrCat(runs, "; ", Ops(*module));
+  };
+  see["pipe-order-while-trip-count"] = [] {
+    return StrCat(OrderOf("while-simplifier", "while-loop-trip-count-annotator"), "; ",
+                  OrderOf("while-loop-trip-count-annotator", "loop-fusion"));
+  };
+  see["pipe-order-tuple-simplifier"] = [] {
+    return StrCat(ToStd(CheckOrder({"tuple-simplifier", "while-simplifier"}).message()), "; ",
+                  CheckOrder({"while-simplifier", "tuple-simplifier"}).ok() ? "kept" : "refused");
   };
   CheckRowTable("optimized/testdata/pipeline_rows.txt", see);
 }

@@ -1,12 +1,48 @@
 // The list of passes, from the first to the last.
 #include "optimized/pipeline/stages.h"
 
+#include <algorithm>
+
+#include "spec/base/strings.h"
+
 namespace assay {
 namespace {
 
 using enum Stage;
+using enum OrderRule::Kind;
 
 constexpr bool kOnRequest = true;
+
+// Trips of a fixed point: each pass is written so that one run does nearly all there is to do.
+constexpr int kMostTrips = 4;
+// A pass that halves a dimension at the least is done in so many trips.
+constexpr int kMostHalvings = 63;
+
+constexpr StepCondition kSeveralDevices = {"replicas and partitions", [](const Module& module) {
+                                             return module.config().replica_count > 1 &&
+                                                    module.config().num_partitions > 1;
+                                           }};
+
+constexpr PipelineStep kSimplification[] = {
+    {"tuple-simplifier", kOptimize},
+    {"constant-folding", kOptimize},
+    {"algebraic-simplifier", kOptimize},
+    {"conditional-simplifier", kOptimize},
+    {"while-simplifier", kOptimize},
+    {"tuple-simplifier", kOptimize},
+    {"constant-folding", kOptimize},
+    {"algebraic-simplifier", kOptimize},
+    {"cse", kOptimize},
+    {"while-invariant-code-motion", kOptimize},
+    {"tuple-simplifier", kOptimize},
+    {"sort-simplifier", kOptimize},
+    {"dce", kOptimize},
+};
+
+// A sum in two steps is a shorter sum in two steps, and so on: pairwise summation.
+constexpr PipelineStep kPairwiseSums[] = {
+    {"tree-reduction-rewriter", kOptimize, kOnRequest},
+};
 
 constexpr PipelineStep kSteps[] = {
     {"descheduler", kLegalize},
@@ -29,31 +65,19 @@ constexpr PipelineStep kSteps[] = {
     {"call-inliner", kOptimize},
     {"zero-sized-hlo-elimination", kOptimize},
     {"map-inliner", kOptimize},
-    {"tuple-simplifier", kOptimize},
-    {"constant-folding", kOptimize},
-    {"algebraic-simplifier", kOptimize},
-    {"conditional-simplifier", kOptimize},
-    {"while-simplifier", kOptimize},
-    {"tuple-simplifier", kOptimize},
-    {"constant-folding", kOptimize},
-    {"algebraic-simplifier", kOptimize},
-    {"cse", kOptimize},
-    {"while-invariant-code-motion", kOptimize},
-    {"tuple-simplifier", kOptimize},
-    {"sort-simplifier", kOptimize},
-    {"dce", kOptimize},
+    {"simplification", kOptimize, false, kSimplification, kMostTrips},
     {"while-loop-trip-count-annotator", kOptimize},
 
     {"indexed-array-analysis", kOptimize, kOnRequest},
     {"domain-isolator", kOptimize, kOnRequest},
     {"domain-remover", kOptimize, kOnRequest},
-    {"all-reduce-cross-combiner", kOptimize, kOnRequest},
+    {"all-reduce-cross-combiner", kOptimize, kOnRequest, {}, 1, &kSeveralDevices},
     {"convolution-canonicalization", kOptimize, kOnRequest},
     {"bfloat16-normalization", kOptimize, kOnRequest},
     {"reduction-layout-normalizer", kOptimize, kOnRequest},
     {"reduction-degenerate-dim-remover", kOptimize, kOnRequest},
     {"reduction-dimension-grouper", kOptimize, kOnRequest},
-    {"tree-reduction-rewriter", kOptimize, kOnRequest},
+    {"pairwise-sums", kOptimize, kOnRequest, kPairwiseSums, kMostHalvings},
     {"horizontal-fusion", kOptimize, kOnRequest},
     // There is no code for fusions of several results: they are taken apart again.
     {"defuser", kOptimize, kOnRequest},
@@ -72,12 +96,81 @@ constexpr PipelineStep kSteps[] = {
     {"call-graph-flattener", kFlatten},
 };
 
+constexpr OrderRule kOrder[] = {
+    {kBefore, "descheduler", "memory-scheduler", "a schedule that was chosen stays"},
+    {kFollowed, "while-simplifier", "tuple-simplifier", "state that was flattened is tuples yet"},
+    {kBefore, "while-simplifier", "while-loop-trip-count-annotator", "loops change no more"},
+    {kBefore, "while-invariant-code-motion", "while-loop-trip-count-annotator",
+     "loops change no more"},
+    {kBefore, "constant-folding", "while-loop-trip-count-annotator",
+     "bounds of loops are constants by then"},
+    {kBefore, "algebraic-simplifier", "while-loop-trip-count-annotator",
+     "bounds of loops are simple by then"},
+    {kBefore, "while-loop-trip-count-annotator", "loop-fusion",
+     "a counter in a fusion is not recognised"},
+    {kBefore, "while-loop-trip-count-annotator", "multi-output-fusion",
+     "a counter in a fusion is not recognised"},
+    {kBefore, "reduction-layout-normalizer", "reduction-dimension-grouper",
+     "dimensions are neighbours in memory by then"},
+    {kBefore, "loop-fusion", "memory-scheduler", "what is fused has no place in the order"},
+    {kBefore, "cse", "memory-scheduler", "merged values live longer"},
+};
+
+// In the order of running; a fixed point is written out once, or stays as it is.
+void Append(absl::Span<const PipelineStep> steps, Stage stage, bool with_on_request,
+            std::vector<std::string_view>& passes) {
+  for (const PipelineStep& step : steps) {
+    if (step.stage != stage || (step.on_request && !with_on_request)) continue;
+    if (step.IsFixedPoint()) {
+      Append(step.inner, stage, with_on_request, passes);
+    } else {
+      passes.push_back(step.pass);
+    }
+  }
+}
+
 std::vector<std::string_view> Select(Stage stage, bool with_on_request) {
   std::vector<std::string_view> passes;
-  for (const PipelineStep& step : kSteps) {
-    if (step.stage == stage && (with_on_request || !step.on_request)) passes.push_back(step.pass);
-  }
+  Append(kSteps, stage, with_on_request, passes);
   return passes;
+}
+
+// The places of a pass in a list: of its first and last mention, and how many there are.
+struct Places {
+  int64_t first = -1, last = -1, count = 0;
+};
+Places PlacesOf(absl::Span<const std::string_view> passes, std::string_view pass) {
+  Places places;
+  for (size_t i = 0; i < passes.size(); ++i) {
+    if (passes[i] != pass) continue;
+    places.last = static_cast<int64_t>(i);
+    if (places.count++ == 0) places.first = places.last;
+  }
+  return places;
+}
+
+bool Keeps(const OrderRule& rule, const Places& first, const Places& second) {
+  switch (rule.kind) {
+    case kBefore:
+      return first.last < second.first;
+    case kFollowed:
+      return first.last < second.last;
+    case kOnce:
+      return first.count == 1 && first.last < second.first;
+  }
+  return false;
+}
+
+absl::Status CheckFixedPoints(absl::Span<const PipelineStep> steps) {
+  for (const PipelineStep& step : steps) {
+    if (step.when != nullptr && (step.when->meaning.empty() || step.when->holds == nullptr))
+      return absl::InternalError(StrCat("step ", step.pass, " has a condition without a meaning"));
+    if (!step.IsFixedPoint()) continue;
+    if (step.most_trips < 2)
+      return absl::InternalError(StrCat("fixed point ", step.pass, " never runs again"));
+    if (absl::Status status = CheckFixedPoints(step.inner); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -86,5 +179,30 @@ absl::Span<const PipelineStep> PipelineSteps() { return kSteps; }
 std::vector<std::string_view> PassesOf(Stage stage) { return Select(stage, false); }
 std::vector<std::string_view> DefaultPasses() { return Select(kOptimize, false); }
 std::vector<std::string_view> EveryPass() { return Select(kOptimize, true); }
+
+absl::Span<const OrderRule> OrderRules() { return kOrder; }
+
+absl::Status CheckOrder(absl::Span<const std::string_view> passes) {
+  for (const OrderRule& rule : kOrder) {
+    const Places first = PlacesOf(passes, rule.first), second = PlacesOf(passes, rule.second);
+    if (first.count == 0 || second.count == 0 || Keeps(rule, first, second)) continue;
+    const std::string_view how = rule.kind == kBefore     ? " must stand before "
+                                 : rule.kind == kFollowed ? " must be followed by "
+                                                          : " must stand once, before ";
+    return absl::InvalidArgumentError(
+        StrCat("pass ", rule.first, how, rule.second, ": ", rule.why));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPipelineSteps() {
+  static const auto& status = *new absl::Status([] {
+    if (absl::Status wrong = CheckFixedPoints(kSteps); !wrong.ok()) return wrong;
+    std::vector<std::string_view> all;
+    for (Stage stage : {kLegalize, kOptimize, kFlatten}) Append(kSteps, stage, true, all);
+    return CheckOrder(all);
+  }());
+  return status;
+}
 
 }  // namespace assay

@@ -172,6 +172,28 @@ TEST(Cli, ReadsWhatItWritesInBinary) {
   EXPECT_THAT(Assay("graph " + binary).text, HasSubstr("digraph"));
 }
 
+TEST(Cli, PrintsPrefixesOfThePipeline) {
+  const std::string twice = WriteFile("twice.hlo",
+                                      "HloModule m\nENTRY e {\n  x = s32[2] parameter(0)\n"
+                                      "  dead = s32[2] abs(x)\n  y = s32[2] negate(x)\n"
+                                      "  ROOT r = s32[2] negate(y)\n}\n");
+  const std::string print = "print --format short --optimized cpu " + twice;
+  const std::string all = Assay(print).text;
+  EXPECT_THAT(all, Not(HasSubstr("negate")));
+  const std::string prefix = Assay(print + " --stop-after dce").text;
+  EXPECT_THAT(prefix, HasSubstr("negate"));
+  EXPECT_THAT(prefix, Not(HasSubstr("abs")));
+  EXPECT_THAT(Assay(print + " --stop-after form-expander").text, HasSubstr("abs"));
+  EXPECT_THAT(Assay(print + " --without algebraic-simplifier+loop-fusion").text,
+              HasSubstr("negate"));
+  EXPECT_THAT(Assay(print + " --stop-after horizontal-fusion").text, HasSubstr("does not run"));
+  EXPECT_EQ(Assay(print + " --dump-each each").text, all);
+  const std::string dumped = Shell("cat each/*-dce.hlo").text;
+  EXPECT_THAT(dumped, HasSubstr("negate"));
+  EXPECT_THAT(dumped, Not(HasSubstr("abs")));
+  EXPECT_EQ(Assay("print --without dce " + twice).status, 2);
+}
+
 TEST(Cli, VerifyPointsAtWhatIsWrong) {
   Output bad = Assay("verify " + WriteFile("bad.hlo", kBad));
   EXPECT_EQ(bad.status, 1);

@@ -9,6 +9,7 @@
 #include "nlohmann/json.hpp"
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/plan/program_plan.h"
+#include "spec/backend/check.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/proto/module_proto.h"
@@ -24,8 +25,9 @@ namespace {
 struct Options {
   std::string path;
   std::string format = "long";
-  std::string python;     // of the xla backends
-  std::string optimized;  // backend
+  std::string python;                          // of the xla backends
+  std::string optimized;                       // backend
+  std::string stop_after, without, dump_each;  // options of the backend
   int64_t limit = -1;
   bool decisions = false;
   bool passes = false;
@@ -181,11 +183,24 @@ absl::StatusOr<int> PrintModule(const Module& module, const Options& options) {
   return kExitOk;
 }
 
+// The backend's name with the options for its passes behind it.
+std::string BackendOf(const Options& options) {
+  std::string name = options.optimized;
+  for (const auto& [key, value] :
+       {std::pair("stop-after", options.stop_after), std::pair("without", options.without),
+        std::pair("dump-passes", options.dump_each)}) {
+    if (value.empty()) continue;
+    StrAppend(&name, name.find(':') == std::string::npos ? ":" : ",", key, "=", value);
+  }
+  return name;
+}
+
 absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module) {
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                         OpenBackend(options.optimized, options.python));
+                         OpenBackend(BackendOf(options), options.python));
   CompileOptions compile;
   compile.decision_limit = options.limit;
+  compile.devices = DevicesOf(module);
   if (options.passes || options.plan) compile.flags["trace"] = "on";
   absl::StatusOr<std::unique_ptr<Executable>> executable = backend->Compile(module, compile);
   if (!executable.ok()) {
@@ -216,6 +231,10 @@ absl::StatusOr<int> Run(const Options& options) {
     const char* flag = options.passes ? "--passes" : options.plan ? "--plan" : "--decisions";
     return absl::InvalidArgumentError(StrCat(flag, " needs --optimized BACKEND"));
   }
+  if (!BackendOf(options).empty()) {
+    return absl::InvalidArgumentError(
+        "--stop-after, --without and --dump-each need --optimized BACKEND");
+  }
   return PrintModule(*module, options);
 }
 
@@ -238,6 +257,10 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
   line.AddFlag("--passes", options->passes,
                "List the backend's passes instead: what each changed, decided and took");
+  line.Add("--stop-after", options->stop_after, "Run the passes up to this one alone (of cpu)");
+  line.Add("--without", options->without, "Leave this pass out; several are joined by + (of cpu)");
+  line.Add("--dump-each", options->dump_each,
+           "A folder for the module after each pass that changed it (of cpu)");
   line.AddFlag("--plan", options->plan,
                "List the steps that the backend's program takes instead: what each kernel is made "
                "of, reads and writes");
