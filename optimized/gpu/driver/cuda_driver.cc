@@ -166,9 +166,14 @@ absl::Status CudaSession::Start(int ordinal) {
   ASSAY_RETURN_IF_ERROR(ReadFacts());
   ASSAY_RETURN_IF_ERROR(
       Check(calls.cuDevicePrimaryCtxRetain(&context_, device_), "the device's context"));
-  ASSAY_RETURN_IF_ERROR(Check(calls.cuCtxSetCurrent(context_), "entering the context"));
+  ASSAY_RETURN_IF_ERROR(Enter());
   constexpr unsigned kNonBlocking = 1;
   return Check(calls.cuStreamCreate(&stream_, kNonBlocking), "a stream");
+}
+
+absl::Status CudaSession::Enter() {
+  ASSAY_RETURN_IF_ERROR(Alive());
+  return Check(driver_.calls().cuCtxSetCurrent(context_), "entering the context");
 }
 
 CudaSession::~CudaSession() {

@@ -102,6 +102,8 @@ class CudaSession {
   CudaSession& operator=(const CudaSession&) = delete;
 
   const CudaDeviceFacts& facts() const { return facts_; }
+  // Makes the context that of the calling thread, which is to be done in each one.
+  absl::Status Enter();
   absl::StatusOr<CudaBuffer> Allocate(uint64_t bytes);
   // Copies are ordered on the stream. CopyOut waits for all that came before; CopyIn until the
   // bytes may go.

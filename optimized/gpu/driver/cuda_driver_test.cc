@@ -40,13 +40,13 @@ end:
 }
 )";
 
-std::string Image() {
+KernelImage Image() {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   const auto module = llvm::parseAssemblyString(kKernel, diagnostic, context);
-  const auto image = PtxWithIr(*module, "sm_80");
+  const auto image = MakeKernelImage(*module, "sm_80", true);
   EXPECT_TRUE(image.ok()) << image.status();
-  return image.ok() ? *image : "";
+  return image.ok() ? *image : KernelImage();
 }
 
 // The stand-in, with what it has for tests.
@@ -99,8 +99,9 @@ class CudaDriverTest : public testing::Test {
     ASSAY_ASSIGN_OR_RETURN(const CudaBuffer out, session.Allocate(bytes));
     ASSAY_RETURN_IF_ERROR(session.CopyIn(in.address(), {start, bytes}));
     ASSAY_RETURN_IF_ERROR(session.Fill(out.address(), bytes, std::byte{0}));
-    ASSAY_ASSIGN_OR_RETURN(const CudaModule module, session.Load(image_));
-    ASSAY_ASSIGN_OR_RETURN(CudaHandle const kernel, session.Function(module, "twice"));
+    ASSAY_ASSIGN_OR_RETURN(const CudaModule module, session.Load(image_.text));
+    ASSAY_ASSIGN_OR_RETURN(CudaHandle const kernel,
+                           session.Function(module, image_.names.at("twice")));
     const uint64_t arguments[] = {in.address(), out.address(), threads == 64 ? 50u : threads};
     ASSAY_RETURN_IF_ERROR(session.Launch(
         kernel,
@@ -113,7 +114,7 @@ class CudaDriverTest : public testing::Test {
     return absl::OkStatus();
   }
 
-  const std::string image_ = Image();
+  const KernelImage image_ = Image();
   StandInLibrary stand_in_;
   bool was_lost_ = false;
 };

@@ -27,7 +27,10 @@ constexpr size_t kColumns = 96;
 
 }  // namespace
 
-absl::StatusOr<std::string> PtxOf(const llvm::Module& module, const std::string& architecture) {
+namespace {
+
+// PTX of the module, whose data layout becomes that of the target.
+absl::StatusOr<std::string> PtxOf(llvm::Module& module, const std::string& architecture) {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -49,30 +52,47 @@ absl::StatusOr<std::string> PtxOf(const llvm::Module& module, const std::string&
   if (machine == nullptr) {
     return absl::UnimplementedError(absl::StrCat("LLVM has no target ", architecture));
   }
-  const std::unique_ptr<llvm::Module> clone = llvm::CloneModule(module);
-  clone->setTargetTriple(triple);
-  clone->setDataLayout(machine->createDataLayout());
+  module.setTargetTriple(triple);
+  module.setDataLayout(machine->createDataLayout());
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
     return absl::UnimplementedError("LLVM writes no PTX");
   }
-  passes.run(*clone);
+  passes.run(module);
   return std::string(text.data(), text.size());
 }
 
-absl::StatusOr<std::string> PtxWithIr(const llvm::Module& module, const std::string& architecture) {
-  ASSAY_ASSIGN_OR_RETURN(std::string text, PtxOf(module, architecture));
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::WriteBitcodeToFile(module, stream);
-  const std::string encoded = absl::Base64Escape(absl::string_view(bytes.data(), bytes.size()));
-  absl::StrAppend(&text, "\n");
-  for (size_t at = 0; at < encoded.size(); at += kColumns) {
-    absl::StrAppend(&text, std::string(kMark), encoded.substr(at, kColumns), "\n");
+}  // namespace
+
+absl::StatusOr<KernelImage> MakeKernelImage(const llvm::Module& module,
+                                            const std::string& architecture, bool with_ir) {
+  KernelImage image;
+  const std::unique_ptr<llvm::Module> clone = llvm::CloneModule(module);
+  size_t number = 0;
+  for (llvm::Function& function : *clone) {
+    if (function.isDeclaration()) continue;
+    const std::string name = absl::StrCat("f", number++);
+    image.names[function.getName().str()] = name;
+    function.setName(name);
   }
-  return text;
+  for (llvm::GlobalVariable& variable : clone->globals()) {
+    variable.setName(absl::StrCat("v", number++));
+  }
+  std::string comments;
+  if (with_ir) {
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::WriteBitcodeToFile(*clone, stream);
+    const std::string encoded = absl::Base64Escape(absl::string_view(bytes.data(), bytes.size()));
+    for (size_t at = 0; at < encoded.size(); at += kColumns) {
+      absl::StrAppend(&comments, std::string(kMark), encoded.substr(at, kColumns), "\n");
+    }
+  }
+  ASSAY_ASSIGN_OR_RETURN(image.text, PtxOf(*clone, architecture));
+  absl::StrAppend(&image.text, "\n", comments);
+  return image;
 }
 
 std::string IrOfImage(std::string_view image) {
