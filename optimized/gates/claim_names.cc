@@ -17,6 +17,7 @@ constexpr ClaimName kClaims[] = {
     {"abs-of-sign-change/signed", kCondition},
     {"add-zero/negative-zero", kCondition},
     {"alias-reshape/same-order", kCondition},
+    {"all-reduce-of-replicated/same", kCondition},
     {"and-identity/all-ones", kCondition},
     {"and-zero/zero", kCondition},
     {"bitcast-to-reshape/row-major", kCondition},

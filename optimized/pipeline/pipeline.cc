@@ -154,7 +154,8 @@ absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& optio
   if (!options.stop_after_pass.empty() && !Contains(names, options.stop_after_pass)) {
     return UnknownPass(options.stop_after_pass);
   }
-  module.clear_schedule();
+  const PassInfo* first = names.empty() ? nullptr : FindPass(names.front());
+  if (first == nullptr || !first->needs_schedule) module.clear_schedule();
   Runner runner(module, gates, options, /*required=*/false);
   if (options.passes.empty()) {
     ASSAY_RETURN_IF_ERROR(runner.RunSteps(PipelineSteps(), Stage::kOptimize));
@@ -173,7 +174,9 @@ absl::Status RunRequired(Stage stage, Module& module, Gates& gates,
 
 std::vector<std::string> PassNames() { return NamesOf(DefaultPasses()); }
 
-std::vector<std::string> DespecializerPasses() { return {"descheduler", "defuser"}; }
+std::vector<std::string> DespecializerPasses() {
+  return {"descheduler", "control-dep-remover", "defuser", "bfloat16-mixed-precision-removal"};
+}
 
 PipelineOptions EveryPassOptions() {
   PipelineOptions options;

@@ -259,6 +259,35 @@ ENTRY e { x = f32[16] parameter(0)
     return StrCat(ToStd(CheckOrder({"tuple-simplifier", "while-simplifier"}).message()), "; ",
                   CheckOrder({"while-simplifier", "tuple-simplifier"}).ok() ? "kept" : "refused");
   };
+  see["pipe-order-reduction"] = [] {
+    return StrCat(OrderOf("reduction-layout-normalizer", "reduction-dimension-grouper"), "; ",
+                  OrderOf("reduction-dimension-grouper", "reduction-splitter"));
+  };
+  see["pipe-order-alias-passthrough"] = [] {
+    return OrderOf("alias-passthrough-params", "copy-insertion");
+  };
+  see["pipe-order-batch-dot"] = [] {
+    return StrCat(
+        OrderOf("batch-dot-simplification", "dot-decomposer"), "; twice: ",
+        ToStd(CheckOrder({"batch-dot-simplification", "batch-dot-simplification", "dot-decomposer"})
+                  .message()));
+  };
+  see["pass-gpu-gpu-sanitize-constant-names"] = [] {
+    const auto module = ReadForTest(R"(
+      x.1 = f32[] parameter(0)
+      c-1.5 = f32[] constant(2)
+      c_1_5 = f32[] constant(3)
+      s.1 = f32[] add(x.1, c-1.5)
+      ROOT r.1 = f32[] multiply(s.1, c_1_5))");
+    Gates gates;
+    PipelineOptions options;
+    options.passes = {"gpu-sanitize-constant-names"};
+    EXPECT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+    std::string names;
+    for (const Instruction* inst : module->entry()->PostOrder())
+      StrAppend(&names, names.empty() ? "" : " ", inst->name());
+    return names;
+  };
   CheckRowTable("optimized/testdata/pipeline_rows.txt", see);
 }
 

@@ -6,14 +6,19 @@
 #include "optimized/passes/cleanup/cse.h"
 #include "optimized/passes/cleanup/dce.h"
 #include "optimized/passes/cleanup/map_inliner.h"
+#include "optimized/passes/cleanup/sanitize_constant_names.h"
 #include "optimized/passes/cleanup/sort_simplifier.h"
+#include "optimized/passes/cleanup/subcomputation_unification.h"
 #include "optimized/passes/cleanup/zero_sized_elimination.h"
 #include "optimized/passes/collectives/all_reduce_cross_combiner.h"
+#include "optimized/passes/collectives/all_reduce_simplifier.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/control_flow/call_graph_flattener.h"
 #include "optimized/passes/control_flow/call_inliner.h"
+#include "optimized/passes/control_flow/conditional_canonicalizer.h"
 #include "optimized/passes/control_flow/conditional_simplifier.h"
 #include "optimized/passes/control_flow/conditional_to_select.h"
+#include "optimized/passes/control_flow/control_dep_remover.h"
 #include "optimized/passes/control_flow/trip_count_annotator.h"
 #include "optimized/passes/control_flow/tuple_simplifier.h"
 #include "optimized/passes/control_flow/while_invariant_code_motion.h"
@@ -33,19 +38,27 @@
 #include "optimized/passes/expanders/scan_expander.h"
 #include "optimized/passes/expanders/top_k_expander.h"
 #include "optimized/passes/floats/bfloat16_normalization.h"
+#include "optimized/passes/forms/batch_dot_simplification.h"
+#include "optimized/passes/forms/convolution_group_converter.h"
+#include "optimized/passes/forms/dot_decomposer.h"
+#include "optimized/passes/forms/stable_sort_expander.h"
+#include "optimized/passes/forms/variadic_op_splitter.h"
 #include "optimized/passes/fusion/defuser.h"
 #include "optimized/passes/fusion/fusion_to_call.h"
 #include "optimized/passes/fusion/horizontal_fusion.h"
 #include "optimized/passes/fusion/loop_fusion.h"
 #include "optimized/passes/fusion/multi_output_fusion.h"
+#include "optimized/passes/memory/alias_passthrough_params.h"
 #include "optimized/passes/memory/copy_insertion.h"
 #include "optimized/passes/memory/descheduler.h"
 #include "optimized/passes/memory/memory_scheduler.h"
 #include "optimized/passes/memory/optimize_input_output_buffer_alias.h"
+#include "optimized/passes/memory/root_instruction_sinker.h"
 #include "optimized/passes/printers/indexed_array_printer.h"
 #include "optimized/passes/reductions/reduction_degenerate_dim_remover.h"
 #include "optimized/passes/reductions/reduction_dimension_grouper.h"
 #include "optimized/passes/reductions/reduction_layout_normalizer.h"
+#include "optimized/passes/reductions/reduction_splitter.h"
 #include "optimized/passes/reductions/tree_reduction_rewriter.h"
 #include "optimized/passes/rules/algebraic_simplifier.h"
 #include "optimized/passes/rules/constant_folding.h"
@@ -61,13 +74,21 @@ std::unique_ptr<Pass> Make() {
 constexpr PassInfo kPasses[] = {
     {"algebraic-simplifier", RunsIn::kPipeline, "local rules, within the profile's clauses",
      Make<AlgebraicSimplifier>},
+    {"alias-passthrough-params", RunsIn::kOnRequest,
+     "parameters that are results share their memory", Make<AliasPassthroughParams>},
     {"all-reduce-cross-combiner", RunsIn::kOnRequest,
      "a sum over partitions and one over replicas become one over all cores",
      Make<AllReduceCrossCombiner>},
+    {"all-reduce-simplifier", RunsIn::kOnRequest,
+     "all-reduces of what all replicas have need no communication", Make<AllReduceSimplifier>},
     {"async-expander", RunsIn::kCompiler, "starts and dones become the plain operation",
      Make<AsyncExpander>},
+    {"batch-dot-simplification", RunsIn::kOnRequest, "batch dimensions of size 1 go from dots",
+     Make<BatchDotSimplification>},
     {"batch-norm-expander", RunsIn::kCompiler, "batch norms in terms of smaller ops",
      Make<BatchNormExpander>},
+    {"bfloat16-mixed-precision-removal", RunsIn::kOnRequest,
+     "no op has BF16 beside F32, whatever a backend can do", Make<BFloat16MixedPrecisionRemoval>},
     {"bfloat16-normalization", RunsIn::kOnRequest,
      "BF16 becomes F32 where the backend does not do BF16", Make<BFloat16Normalization>},
     {"call-graph-flattener", RunsIn::kCompiler, "each call site gets a computation of its own",
@@ -75,6 +96,8 @@ constexpr PassInfo kPasses[] = {
     {"call-inliner", RunsIn::kPipeline, "calls become what they call", Make<CallInliner>},
     {"collective-numbering", RunsIn::kCompiler,
      "collectives are numbered, for the plans of the runtime", Make<CollectiveNumbering>},
+    {"conditional-canonicalizer", RunsIn::kOnRequest, "conditionals give tuples",
+     Make<ConditionalCanonicalizer>},
     {"conditional-simplifier", RunsIn::kPipeline, "a constant predicate chooses at compile time",
      Make<ConditionalSimplifier>},
     {"conditional-to-select", RunsIn::kCompiler,
@@ -82,8 +105,11 @@ constexpr PassInfo kPasses[] = {
      Make<ConditionalToSelect>},
     {"constant-folding", RunsIn::kPipeline, "constant expressions become constants",
      Make<ConstantFolding>},
+    {"control-dep-remover", RunsIn::kOnRequest, "control dependencies go", Make<ControlDepRemover>},
     {"convolution-canonicalization", RunsIn::kOnRequest,
      "convolutions get the dimension order of the fast path", Make<ConvolutionCanonicalization>},
+    {"convolution-group-converter", RunsIn::kOnRequest, "a convolution per group of features",
+     Make<ConvolutionGroupConverter>},
     {"copy-insertion", RunsIn::kOnRequest,
      "copies where one buffer would have to hold two values (buffer assignment makes its own)",
      Make<CopyInsertion>},
@@ -99,6 +125,8 @@ constexpr PassInfo kPasses[] = {
      Make<DomainRemover>},
     {"domain-verifier", RunsIn::kOnRequest, "an error where the borders of a domain disagree",
      Make<DomainVerifier>},
+    {"dot-decomposer", RunsIn::kOnRequest,
+     "dots of batch, m, k and batch, k, n (strides do as well on CPUs)", Make<DotDecomposer>},
     {"dynamic-index-splitter", RunsIn::kPipeline, "index vectors become scalars",
      Make<DynamicIndexSplitter>},
     {"form-expander", RunsIn::kCompiler, "rare forms of ops become the usual ones",
@@ -107,6 +135,10 @@ constexpr PassInfo kPasses[] = {
      Make<FusionToCall>},
     {"get-dimension-size-rewriter", RunsIn::kCompiler, "sizes of static dimensions are constants",
      Make<GetDimensionSizeRewriter>},
+    {"gpu-sanitize-constant-names", RunsIn::kOnRequest, "names of constants that PTX takes",
+     Make<SanitizeConstantNames>},
+    {"hlo-subcomputation-unification", RunsIn::kOnRequest, "equal computations become one",
+     Make<SubcomputationUnification>},
     {"horizontal-fusion", RunsIn::kOnRequest,
      "small kernels with one common consumer become one (pays where a launch is dear)",
      Make<HorizontalFusion>},
@@ -131,20 +163,28 @@ constexpr PassInfo kPasses[] = {
      "neighbouring reduced dimensions become one", Make<ReductionDimensionGrouper>},
     {"reduction-layout-normalizer", RunsIn::kOnRequest,
      "operands of reduces are seen in the default layout", Make<ReductionLayoutNormalizer>},
+    {"reduction-splitter", RunsIn::kOnRequest,
+     "reduces along dimensions apart from each other become two", Make<ReductionSplitter>},
     {"rng-expander", RunsIn::kCompiler, "random numbers in terms of random bits",
      Make<RngExpander>},
+    {"root-instruction-sinker", RunsIn::kOnRequest, "in a schedule the root comes last",
+     Make<RootInstructionSinker>, /*needs_schedule=*/true},
     {"scaled-dot-expander", RunsIn::kCompiler, "factors are multiplied in before the dot",
      Make<ScaledDotExpander>},
     {"scan-expander", RunsIn::kCompiler, "a loop over steps in the place of a scan",
      Make<ScanExpander>},
     {"sort-simplifier", RunsIn::kPipeline, "sorts lose arrays that nobody looks at",
      Make<SortSimplifier>},
+    {"stable-sort-expander", RunsIn::kOnRequest, "stable sorts compare places, too",
+     Make<StableSortExpander>},
     {"top-k-expander", RunsIn::kCompiler, "a custom call of TopK becomes the op",
      Make<TopKExpander>},
     {"tree-reduction-rewriter", RunsIn::kOnRequest,
      "long reductions in two steps, for smaller rounding errors", Make<TreeReductionRewriter>},
     {"tuple-simplifier", RunsIn::kPipeline, "elements of tuples become what was put in",
      Make<TupleSimplifier>},
+    {"variadic-op-splitter", RunsIn::kOnRequest, "concatenates of very many operands become trees",
+     Make<VariadicOpSplitter>},
     {"while-invariant-code-motion", RunsIn::kPipeline, "what no trip changes moves out of the loop",
      Make<WhileInvariantCodeMotion>},
     {"while-loop-trip-count-annotator", RunsIn::kPipeline, "loops say how often they run",

@@ -23,6 +23,8 @@ struct PassInfo {
   RunsIn runs_in;
   std::string_view meaning;  // one line
   std::unique_ptr<Pass> (*make)();
+  // True of a pass about schedules: the one that a module came with is there when it runs first.
+  bool needs_schedule = false;
 };
 
 absl::Span<const PassInfo> AllPasses();           // by name

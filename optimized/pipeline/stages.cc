@@ -44,6 +44,11 @@ constexpr PipelineStep kPairwiseSums[] = {
     {"tree-reduction-rewriter", kOptimize, kOnRequest},
 };
 
+// Each run takes one dimension out of the others.
+constexpr PipelineStep kSplitReduces[] = {
+    {"reduction-splitter", kOptimize, kOnRequest},
+};
+
 constexpr PipelineStep kSteps[] = {
     {"descheduler", kLegalize},
     {"collective-numbering", kLegalize},
@@ -68,6 +73,15 @@ constexpr PipelineStep kSteps[] = {
     {"simplification", kOptimize, false, kSimplification, kMostTrips},
     {"while-loop-trip-count-annotator", kOptimize},
 
+    {"control-dep-remover", kOptimize, kOnRequest},
+    {"bfloat16-mixed-precision-removal", kOptimize, kOnRequest},
+    {"hlo-subcomputation-unification", kOptimize, kOnRequest},
+    {"conditional-canonicalizer", kOptimize, kOnRequest},
+    {"stable-sort-expander", kOptimize, kOnRequest},
+    {"all-reduce-simplifier", kOptimize, kOnRequest},
+    {"batch-dot-simplification", kOptimize, kOnRequest},
+    {"dot-decomposer", kOptimize, kOnRequest},
+    {"convolution-group-converter", kOptimize, kOnRequest},
     {"indexed-array-analysis", kOptimize, kOnRequest},
     {"domain-isolator", kOptimize, kOnRequest},
     {"domain-remover", kOptimize, kOnRequest},
@@ -77,6 +91,7 @@ constexpr PipelineStep kSteps[] = {
     {"reduction-layout-normalizer", kOptimize, kOnRequest},
     {"reduction-degenerate-dim-remover", kOptimize, kOnRequest},
     {"reduction-dimension-grouper", kOptimize, kOnRequest},
+    {"split-reduces", kOptimize, kOnRequest, kSplitReduces, kMostTrips},
     {"pairwise-sums", kOptimize, kOnRequest, kPairwiseSums, kMostHalvings},
     {"horizontal-fusion", kOptimize, kOnRequest},
     // There is no code for fusions of several results: they are taken apart again.
@@ -89,14 +104,23 @@ constexpr PipelineStep kSteps[] = {
     {"dce", kOptimize},
     {"multi-output-fusion", kOptimize},
     {"dce", kOptimize},
+    {"variadic-op-splitter", kOptimize, kOnRequest},
     {"optimize-input-output-buffer-alias", kOptimize, kOnRequest},
+    {"alias-passthrough-params", kOptimize, kOnRequest},
     {"copy-insertion", kOptimize, kOnRequest},
+    {"gpu-sanitize-constant-names", kOptimize, kOnRequest},
     {"memory-scheduler", kOptimize},
+    {"root-instruction-sinker", kOptimize, kOnRequest},
 
     {"call-graph-flattener", kFlatten},
 };
 
 constexpr OrderRule kOrder[] = {
+    {kBefore, "reduction-dimension-grouper", "reduction-splitter",
+     "dimensions apart from each other are not neighbours by then"},
+    {kBefore, "alias-passthrough-params", "copy-insertion", "copies are made by the aliases"},
+    {kOnce, "batch-dot-simplification", "dot-decomposer",
+     "what the one leaves is a form that the other makes"},
     {kBefore, "descheduler", "memory-scheduler", "a schedule that was chosen stays"},
     {kFollowed, "while-simplifier", "tuple-simplifier", "state that was flattened is tuples yet"},
     {kBefore, "while-simplifier", "while-loop-trip-count-annotator", "loops change no more"},

@@ -68,17 +68,23 @@ bool Normalize(Instruction* inst, const BFloat16Support& support, Gates& gates) 
   return rewrite.Replace(widen_result ? Converted(with, ElementType::kBF16) : with);
 }
 
+absl::StatusOr<bool> NormalizeAll(Module& module, const BFloat16Support& support, Gates& gates) {
+  bool changed = false;
+  for (Computation* computation : UnitComputations(module)) {
+    for (Instruction* inst : computation->PostOrder()) changed |= Normalize(inst, support, gates);
+  }
+  return changed;
+}
+
 }  // namespace
 
 absl::StatusOr<bool> BFloat16Normalization::Run(Module& module, PassContext& context) {
   if (context.options.bfloat16 == nullptr) return false;
-  bool changed = false;
-  for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
-      changed |= Normalize(inst, *context.options.bfloat16, context.gates);
-    }
-  }
-  return changed;
+  return NormalizeAll(module, *context.options.bfloat16, context.gates);
+}
+
+absl::StatusOr<bool> BFloat16MixedPrecisionRemoval::Run(Module& module, PassContext& context) {
+  return NormalizeAll(module, *BFloat16Support::Find("separate"), context.gates);
 }
 
 }  // namespace assay

@@ -13,4 +13,12 @@ class BFloat16Normalization : public Pass {
   absl::StatusOr<bool> Run(Module& module, PassContext& context) override;
 };
 
+// Parts BF16 from F32 whatever a backend can do, so that an optimized module runs elsewhere.
+// Document: optimization passes, bfloat16 mixed precision removal.
+class BFloat16MixedPrecisionRemoval : public Pass {
+ public:
+  std::string_view name() const override { return "bfloat16-mixed-precision-removal"; }
+  absl::StatusOr<bool> Run(Module& module, PassContext& context) override;
+};
+
 }  // namespace assay

@@ -34,6 +34,10 @@ const BFloat16Support* BFloat16Support::Find(std::string_view name) {
   static const auto& tables =
       *new std::vector<BFloat16Support>{{"all", true, {}},
                                         {"none", false, {}},
+                                        {"separate",
+                                         true,
+                                         {{Opcode::kDot, What::kMixedPrecision, false},
+                                          {Opcode::kConvolution, What::kMixedPrecision, false}}},
                                         {"dot",
                                          false,
                                          {{Opcode::kDot, What::kOperand, true},

@@ -39,7 +39,8 @@ class BFloat16Support {
   static bool IsMovement(const Instruction& inst);
 
   // "all": everything; "none": nothing but movement and conversion; "dot": dots and convolutions
-  // read BF16, also beside F32, and give F32, as units with F32 accumulators do.
+  // read BF16, also beside F32, and give F32, as units with F32 accumulators do;
+  // "separate": everything, but never BF16 beside F32.
   static const BFloat16Support* Find(std::string_view name);
 
  private:

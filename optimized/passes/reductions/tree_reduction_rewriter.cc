@@ -1,59 +1,19 @@
 // Replaces a long reduce by a reduce-window and a reduce.
 #include "optimized/passes/reductions/tree_reduction_rewriter.h"
 
-#include <limits>
-#include <optional>
 #include <vector>
 
 #include "optimized/passes/util/reduction_util.h"
-#include "optimized/passes/util/rule_util.h"
-#include "spec/types/float_format.h"
 
 namespace assay {
 namespace {
-
-// The value that changes nothing; nothing if none is known. -0 for sums of floats, which keeps the
-// sign of a sum of nothing but -0.
-struct Identity {
-  double real = 0;
-  int64_t integer = 0;
-};
-std::optional<Identity> IdentityOf(Opcode combiner, ElementType type) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (!IsFloat(type) && !IsInteger(type)) return std::nullopt;
-  const bool is_extremum = combiner == Opcode::kMinimum || combiner == Opcode::kMaximum;
-  if (is_extremum && IsFloat(type) && !Format(type).HasInfinity()) return std::nullopt;
-  switch (combiner) {
-    case Opcode::kAdd:
-      return Identity{-0.0, 0};
-    case Opcode::kMultiply:
-      return Identity{1, 1};
-    case Opcode::kMinimum:
-      if (type == ElementType::kU64) return std::nullopt;  // its largest does not fit
-      return Identity{kInfinity, MaxInteger(type)};
-    case Opcode::kMaximum:
-      return Identity{-kInfinity, MinInteger(type)};
-    default:
-      return std::nullopt;
-  }
-}
-
-// True if the profile lets sums of partial results stand for the sum.
-bool MayRegroup(ElementType type, const Profile& profile) {
-  if (!IsFloat(type)) return true;
-  return profile.Grants(ClauseId::kReassociation) &&
-         (BitWidth(type) >= 32 || profile.Grants(ClauseId::kLiteralReducer));
-}
 
 bool Split(Instruction* reduce, int64_t window_size, PassContext& context) {
   if (reduce->shape().IsTuple() || reduce->operand(0)->shape().ElementCount() == 0) return false;
   const Shape& input = reduce->operand(0)->shape();
   const auto dimensions = reduce->attributes().Integers(Attr::kDimensions);
-  const std::optional<Opcode> combiner = RecognisedCombiner(reduce->callee());
-  if (dimensions.empty() || !combiner) return false;
   const ElementType type = input.element_type();
-  const std::optional<Identity> identity = IdentityOf(*combiner, type);
-  if (!identity || !MayRegroup(type, context.profile)) return false;
+  if (dimensions.empty() || !MayRegroup(reduce->callee(), type, context.profile)) return false;
   Shape partial = input;
   std::vector<WindowDim> window(input.rank());
   for (int64_t d : dimensions) {
@@ -69,8 +29,7 @@ bool Split(Instruction* reduce, int64_t window_size, PassContext& context) {
   Rewrite rewrite(context.gates, "tree-reduction", reduce);
   if (!rewrite) return false;
   Computation* computation = reduce->parent();
-  Instruction* padding = IsFloat(type) ? AddScalarFloat(computation, type, identity->real)
-                                       : AddScalarInteger(computation, type, identity->integer);
+  Instruction* padding = AddNeutral(computation, reduce->callee(), type);
   Instruction* windows = computation->Add(
       Opcode::kReduceWindow, partial, {reduce->operand(0), padding},
       Attributes().Set(Attr::kWindow, AttrValue(std::move(window))), reduce->callees());

@@ -2,9 +2,13 @@
 #include "optimized/passes/util/reduction_util.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <vector>
 
+#include "optimized/passes/util/rule_util.h"
 #include "optimized/passes/util/while_util.h"
+#include "spec/types/float_format.h"
 
 namespace assay {
 namespace {
@@ -13,7 +17,54 @@ bool IsOrderedArray(const Shape& shape) {
   return shape.IsArray() && !shape.HasDynamicDimension() && shape.layout().extras() == nullptr;
 }
 
+// The value that changes nothing; nothing if none is known. -0 for sums of floats, which keeps the
+// sign of a sum of nothing but -0.
+struct Identity {
+  double real = 0;
+  int64_t integer = 0;
+};
+std::optional<Identity> IdentityOf(Opcode combiner, ElementType type) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (!IsFloat(type) && !IsInteger(type)) return std::nullopt;
+  const bool is_extremum = combiner == Opcode::kMinimum || combiner == Opcode::kMaximum;
+  if (is_extremum && IsFloat(type) && !Format(type).HasInfinity()) return std::nullopt;
+  switch (combiner) {
+    case Opcode::kAdd:
+      return Identity{-0.0, 0};
+    case Opcode::kMultiply:
+      return Identity{1, 1};
+    case Opcode::kMinimum:
+      if (type == ElementType::kU64) return std::nullopt;  // its largest does not fit
+      return Identity{kInfinity, MaxInteger(type)};
+    case Opcode::kMaximum:
+      return Identity{-kInfinity, MinInteger(type)};
+    default:
+      return std::nullopt;
+  }
+}
+
+bool GrantsRegrouping(ElementType type, const Profile& profile) {
+  if (!IsFloat(type)) return true;
+  return profile.Grants(ClauseId::kReassociation) &&
+         (BitWidth(type) >= 32 || profile.Grants(ClauseId::kLiteralReducer));
+}
+
+std::optional<Identity> IdentityOf(const Computation* function, ElementType type) {
+  const std::optional<Opcode> combiner = RecognisedCombiner(function);
+  return combiner ? IdentityOf(*combiner, type) : std::nullopt;
+}
+
 }  // namespace
+
+bool MayRegroup(const Computation* function, ElementType type, const Profile& profile) {
+  return IdentityOf(function, type).has_value() && GrantsRegrouping(type, profile);
+}
+
+Instruction* AddNeutral(Computation* computation, const Computation* function, ElementType type) {
+  const Identity identity = IdentityOf(function, type).value_or(Identity());
+  return IsFloat(type) ? AddScalarFloat(computation, type, identity.real)
+                       : AddScalarInteger(computation, type, identity.integer);
+}
 
 bool IsPlainReduce(const Instruction& inst) {
   if (inst.opcode() != Opcode::kReduce || !inst.control_predecessors().empty() ||

@@ -4,6 +4,7 @@
 #include "absl/types/span.h"
 #include "optimized/gates/gates.h"
 #include "spec/ir/module.h"
+#include "spec/numerics/profile.h"
 
 namespace assay {
 
@@ -13,6 +14,12 @@ bool IsPlainReduce(const Instruction& inst);
 // Operands and initial values are the two halves of the operands.
 absl::Span<Instruction* const> ReducedOperands(const Instruction& reduce);
 bool IsReduced(const Instruction& reduce, int64_t dimension);
+
+// True if partial results may stand for elements: the function is known, with a value that changes
+// nothing, and the profile lets sums be regrouped where they round.
+bool MayRegroup(const Computation* function, ElementType type, const Profile& profile);
+// That value, for a function of which MayRegroup is true.
+Instruction* AddNeutral(Computation* computation, const Computation* function, ElementType type);
 
 // `inst` seen as `shape`, which has the same bytes; itself if that is its shape already.
 Instruction* AddBitcast(Instruction* inst, const Shape& shape);
