@@ -336,6 +336,26 @@ std::unique_ptr<Module> ProgramOf(absl::Span<const std::string_view> recipes, El
   return program.TakeModule();
 }
 
+std::optional<Case> CaseOfPattern(const PatternRequest& request, const GeneratorOptions& options) {
+  // A portable pattern gets portable surroundings.
+  GeneratorOptions taken = options;
+  taken.portable = AllRecipes()[request.recipe].portable;
+  Choices choices = Choices::FromSeed(request.seed);
+  Program program(choices, taken);
+  program.set_palette({request.type});
+  program.set_size_style(request.sizes);
+  program.set_family(request.family);
+  if (!ApplyRecipeNumber(program, request.recipe)) return std::nullopt;
+  program.scope().computation->set_root(program.scope().values.back());
+  const FixedInputs fixed = Prune(program.module(), program.fixed_inputs());
+  Case result;
+  result.inputs = DrawInputs(program, *program.module().entry(), fixed, false);
+  result.exact_inputs = DrawInputs(program, *program.module().entry(), fixed, true);
+  result.module = program.TakeModule();
+  result.choices = choices.recording();
+  return result;
+}
+
 namespace {
 
 Case GenerateOnce(uint64_t seed, uint64_t index, uint64_t draw, const GeneratorOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,18 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options = {});
 // takes that; nullptr if none of them applies alone.
 std::unique_ptr<Module> ProgramOf(absl::Span<const std::string_view> recipes, ElementType type,
                                   uint64_t seed, const GeneratorOptions& options = {});
+
+// One pattern on one element type, with sizes and inputs of one style.
+struct PatternRequest {
+  size_t recipe = 0;  // its number in AllRecipes
+  ElementType type = ElementType::kF32;
+  SizeStyle sizes = SizeStyle::kSmall;
+  ValueFamily family = ValueFamily::kOrdinary;
+  uint64_t seed = 0;
+};
+// nullopt if the pattern does not apply there. Its result is the program's.
+std::optional<Case> CaseOfPattern(const PatternRequest& request,
+                                  const GeneratorOptions& options = {});
 
 // New inputs for any module, in the given family: for re-checks, and for modules that were not
 // generated. Scalar integer parameters keep small values whatever the family, since most of them

@@ -18,6 +18,7 @@
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
+#include "tools/assay/verbs/conform_matrix.h"
 
 namespace assay {
 namespace {
@@ -29,6 +30,7 @@ struct Options {
   std::string filter;
   bool all = false;
   bool json = false;
+  MatrixOptions matrix;
   LimitOptions limits;
   RecordOptions record;
 };
@@ -194,7 +196,57 @@ void PrintResults(const std::vector<GoldenCase>& cases, const std::vector<Golden
                " unsupported, ", counts["crashed"], " crashed"));
 }
 
+absl::StatusOr<int> RunMatrixSuite(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend,
+                         OpenBackend(options.backend, options.python, options.limits.timeout));
+  RunRow run = BeginRun("conform", options.backend, CommandLine());
+  run.backend_version = backend->Describe().version;
+  if (!options.json) Print(WhoIs(backend->Describe()));
+  const double start = Now();
+  const InterruptGuard guard;
+  MatrixOptions matrix = options.matrix;
+  matrix.filter = options.filter;
+  matrix.all = options.all;
+  matrix.json = options.json;
+  matrix.limits = options.limits.Get();
+  ASSAY_ASSIGN_OR_RETURN(const MatrixTotals totals, RunMatrix(matrix, *backend));
+  run.seconds = Now() - start;
+  const nlohmann::json summary = {{"type", "summary"},
+                                  {"verb", "conform"},
+                                  {"suite", "matrix"},
+                                  {"tier", matrix.tier},
+                                  {"shard", matrix.shard},
+                                  {"filter", matrix.filter},
+                                  {"backend", options.backend},
+                                  {"backend_version", run.backend_version},
+                                  {"passed", totals.passed},
+                                  {"failed", totals.failed},
+                                  {"inconclusive", totals.inconclusive},
+                                  {"unsupported", totals.unsupported},
+                                  {"rejected", totals.rejected},
+                                  {"crashed", totals.crashed},
+                                  {"timed out", totals.timed_out},
+                                  {"not for their mode", totals.not_for_mode},
+                                  {"seconds", run.seconds}};
+  run.summary = JsonText(summary);
+  options.record.Save(run);
+  if (options.json) {
+    PrintJson(summary);
+  } else {
+    Print(StrCat(Grouped(totals.passed), " passed, ", Grouped(totals.failed), " failed, ",
+                 Grouped(totals.inconclusive), " inconclusive, ", Grouped(totals.unsupported),
+                 " unsupported, ", Grouped(totals.rejected), " rejected, ", Grouped(totals.crashed),
+                 " crashed, ", Grouped(totals.timed_out), " timed out in ",
+                 Grouped(static_cast<int64_t>(run.seconds)), " s; ", Grouped(totals.not_for_mode),
+                 " programs have no such mode"));
+  }
+  if (InterruptRequested()) return kExitInterrupted;
+  return totals.failed + totals.rejected + totals.crashed + totals.timed_out > 0 ? kExitFailure
+                                                                                 : kExitOk;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
+  if (options.suite == "matrix") return RunMatrixSuite(options);
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
                          OpenBackend(options.backend, options.python, options.limits.timeout));
   ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases, CasesFor(options));
@@ -240,15 +292,20 @@ absl::StatusOr<int> Run(const Options& options) {
 
 void DeclareConform(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  line.Add(
-          "--suite", options->suite,
-          "goldens: worked examples of the documents; or the folder of a ledger of causes, such as "
-          "conformance/known/xla-cpu")
+  line.Add("--suite", options->suite,
+           "goldens: worked examples of the documents; matrix: every op on every element type, "
+           "sizes, values and modes; or the folder of a ledger of causes, such as "
+           "conformance/known/xla-cpu")
       .ShowDefault();
   AddBackendOption(line, options->backend, options->python, "Who is judged");
   line.Add("--filter", options->filter, "Only goldens with this text in their name");
   line.AddFlag("--all", options->all, "A line for every op, not only for every file");
   line.AddFlag("--json", options->json, "One JSON object per golden, then a summary");
+  line.Add("--tier", options->matrix.tier, "Of the matrix: smoke, ci or full").ShowDefault();
+  line.Add("--shard", options->matrix.shard, "Of the matrix: 2/8 is the second of eight parts");
+  line.Add("--page", options->matrix.page, "Of the matrix: write the table by op and type here");
+  line.Add("--cases", options->matrix.cases,
+           "Of the matrix: write the programs and inputs of cells that fail into this folder");
   options->limits.Declare(line);
   options->record.Declare(line);
   action = [options] { return Run(*options); };

@@ -1,0 +1,82 @@
+// Cells are functions of their names, and every mode means what the program means.
+#include "fuzz/matrix/matrix.h"
+
+#include <map>
+#include <set>
+
+#include "gtest/gtest.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/backend/check.h"
+#include "spec/base/strings.h"
+#include "spec/ops/op_table.h"
+
+namespace assay {
+namespace {
+
+TEST(Matrix, NamesAreUnique) {
+  std::set<std::string> names;
+  const std::vector<MatrixCell> cells = MatrixCells(MatrixTier::kCi, 3, 40);
+  ASSERT_GT(cells.size(), 50u);
+  for (const MatrixCell& cell : cells) EXPECT_TRUE(names.insert(cell.Name()).second) << cell.Name();
+}
+
+TEST(Matrix, ShardsAreTheWholeAndTiersGrow) {
+  std::set<std::string> smoke, parts;
+  for (const MatrixCell& cell : MatrixCells(MatrixTier::kSmoke)) smoke.insert(cell.Name());
+  for (int64_t i = 0; i < 3; ++i) {
+    for (const MatrixCell& cell : MatrixCells(MatrixTier::kSmoke, i, 3))
+      EXPECT_TRUE(parts.insert(cell.Name()).second);
+  }
+  EXPECT_EQ(parts, smoke);
+  std::set<std::string> larger;
+  for (const MatrixCell& cell : MatrixCells(MatrixTier::kFull, 5, 60)) larger.insert(cell.Name());
+  for (const MatrixCell& cell : MatrixCells(MatrixTier::kCi, 5, 60))
+    EXPECT_TRUE(larger.contains(cell.Name())) << cell.Name();
+}
+
+TEST(Matrix, IsLarge) {
+  EXPECT_GE(MatrixCells(MatrixTier::kFull).size(), 20000u);
+  EXPECT_LE(MatrixCells(MatrixTier::kSmoke).size(), 6000u);
+}
+
+// A mode changes what a compiler sees and not what is right.
+TEST(Matrix, ModesKeepTheMeaning) {
+  const std::unique_ptr<Oracle> oracle = MakeOracle();
+  std::map<std::string, Literal> plain;
+  int compared = 0;
+  for (const MatrixCell& cell : MatrixCells(MatrixTier::kFull, 11, 97)) {
+    if (cell.pattern.sizes != SizeStyle::kSmall || cell.pattern.family != ValueFamily::kOrdinary)
+      continue;
+    const std::optional<Case> built = BuildCell(cell);
+    if (!built.has_value()) continue;
+    const auto value = EvaluateOn(*oracle, CheckCase::Of(*built->module, built->inputs), Limits());
+    ASSERT_TRUE(value.ok()) << cell.Name() << ": " << value.status();
+    const std::string name = cell.Name().substr(0, cell.Name().rfind('/'));
+    if (cell.mode == MatrixMode::kArguments) {
+      plain.emplace(name, *value);
+    } else if (const auto at = plain.find(name); at != plain.end()) {
+      EXPECT_TRUE(value->BitwiseEqual(at->second)) << cell.Name();
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 40);
+}
+
+// On an element type to which a pattern of it applies.
+TEST(Matrix, EveryOpHasACell) {
+  std::set<std::string_view> seen;
+  for (const MatrixCell& cell : MatrixCells(MatrixTier::kSmoke)) {
+    if (seen.contains(Name(cell.opcode()))) continue;
+    const std::optional<Case> built = BuildCell(cell);
+    if (!built.has_value()) continue;
+    for (const Computation* computation : built->module->computations())
+      for (const Instruction* at : *computation) seen.insert(Name(at->opcode()));
+  }
+  for (int i = 0; i < kOpcodeCount; ++i) {
+    const std::string_view name = Name(static_cast<Opcode>(i));
+    EXPECT_TRUE(seen.contains(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,32 @@
+// The suite "matrix" of `assay conform`: cells of the conformance matrix, judged by the oracle.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "spec/backend/backend.h"
+
+namespace assay {
+
+struct MatrixOptions {
+  std::string tier = "smoke";
+  std::string shard;   // "2/8": the second of eight; "": all
+  std::string filter;  // in the names of cells
+  std::string page;    // Markdown file of the table by op and type; "": none
+  std::string cases;   // folder for the programs and inputs of failing cells; "": none
+  bool all = false;    // a line for every op
+  bool json = false;
+  Limits limits;
+};
+
+struct MatrixTotals {
+  int64_t passed = 0, failed = 0, inconclusive = 0, unsupported = 0, rejected = 0, crashed = 0,
+          timed_out = 0;
+  int64_t not_for_mode = 0;  // cells whose program has no such mode
+};
+
+// Runs the cells and prints what came out. `backend` is used in this process where it lives in
+// another one, and behind forks otherwise. Errors: options that make no sense; interrupted.
+absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& backend);
+
+}  // namespace assay
