@@ -130,6 +130,7 @@ struct Api {
 enum class Code : int {
   kOk = 0,
   kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
   kNotFound = 5,
   kResourceExhausted = 8,
   kUnimplemented = 12,

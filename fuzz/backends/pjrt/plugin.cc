@@ -65,6 +65,8 @@ ErrorClass ClassOfCode(Code code, ErrorClass otherwise) {
     case Code::kUnimplemented:
     case Code::kNotFound:
       return ErrorClass::kUnsupported;
+    case Code::kDeadlineExceeded:
+      return otherwise == ErrorClass::kSickMachine ? otherwise : ErrorClass::kTimeout;
     case Code::kResourceExhausted:
       return ErrorClass::kOutOfMemory;
     case Code::kInvalidArgument:

@@ -290,42 +290,72 @@ Error* OptimizedText(void* args) {
   return nullptr;
 }
 
+using Plain = Error* (*)(void*);
+
+struct NamedFunction {
+  std::string_view name;
+  Function function;
+  Plain code;
+};
+constexpr NamedFunction kFunctions[] = {
+    {"destroy-error", Function::kErrorDestroy, DestroyError},
+    {"error-message", Function::kErrorMessage, ErrorMessage},
+    {"error-code", Function::kErrorGetCode, ErrorCode},
+    {"initialize", Function::kPluginInitialize, Initialize},
+    {"attributes", Function::kPluginAttributes, Attributes},
+    {"destroy-event", Function::kEventDestroy, DestroyEvent},
+    {"await", Function::kEventAwait, Await},
+    {"client-create", Function::kClientCreate, CreateClient},
+    {"destroy-client", Function::kClientDestroy, DestroyClient},
+    {"platform-name", Function::kClientPlatformName, PlatformName},
+    {"platform-version", Function::kClientPlatformVersion, PlatformVersion},
+    {"devices", Function::kClientAddressableDevices, Devices},
+    {"compile", Function::kClientCompile, Compile},
+    {"from-host", Function::kClientBufferFromHostBuffer, FromHost},
+    {"destroy-loaded", Function::kLoadedExecutableDestroy, DestroyLoaded},
+    {"get-executable", Function::kLoadedExecutableGetExecutable, GetExecutable},
+    {"destroy-executable", Function::kExecutableDestroy, DestroyExecutable},
+    {"count-outputs", Function::kExecutableNumOutputs, CountOutputs},
+    {"optimized", Function::kExecutableOptimizedProgram, OptimizedText},
+    {"execute", Function::kLoadedExecutableExecute, Execute},
+    {"destroy-buffer", Function::kBufferDestroy, DestroyBuffer},
+    {"type", Function::kBufferElementType, TypeOfBuffer},
+    {"dimensions", Function::kBufferDimensions, DimensionsOfBuffer},
+    {"is-deleted", Function::kBufferIsDeleted, IsDeleted},
+    {"to-host", Function::kBufferToHostBuffer, ToHost},
+};
+
+// The trouble of one function, "NAME:missing", "NAME:dies" or "NAME:CODE", if that is what is
+// asked.
+struct FunctionTrouble {
+  std::string_view name, what;
+};
+FunctionTrouble TroubleOfFunction() {
+  const char* asked = std::getenv("ASSAY_STAND_IN");
+  const std::string_view text = asked == nullptr ? "" : asked;
+  const size_t colon = text.find(':');
+  if (colon == text.npos) return {};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+// Stands in the table in place of the function in trouble.
+Error* Fail(void*) {
+  const std::string what(TroubleOfFunction().what);
+  if (what == "dies") std::abort();
+  return MakeTrouble(static_cast<Code>(std::atoi(what.c_str())), "planted");
+}
+
 const Api* MakeApi() {
   static Extension extension{sizeof(Extension), 4, nullptr};
   static Api api{};
   if (Is("circle")) extension.next = &extension;
   api.head = {Is("short-table") ? 8 : sizeof(Api), &extension};
   api.version = {{sizeof(Version), nullptr}, Is("major") ? 1 : 0, Is("old") ? 39 : 55};
-  using Plain = Error* (*)(void*);
-  const std::pair<Function, Plain> functions[] = {
-      {Function::kErrorDestroy, DestroyError},
-      {Function::kErrorMessage, ErrorMessage},
-      {Function::kErrorGetCode, ErrorCode},
-      {Function::kPluginInitialize, Initialize},
-      {Function::kPluginAttributes, Attributes},
-      {Function::kEventDestroy, DestroyEvent},
-      {Function::kEventAwait, Await},
-      {Function::kClientCreate, CreateClient},
-      {Function::kClientDestroy, DestroyClient},
-      {Function::kClientPlatformName, PlatformName},
-      {Function::kClientPlatformVersion, PlatformVersion},
-      {Function::kClientAddressableDevices, Devices},
-      {Function::kClientCompile, Compile},
-      {Function::kClientBufferFromHostBuffer, FromHost},
-      {Function::kLoadedExecutableDestroy, DestroyLoaded},
-      {Function::kLoadedExecutableGetExecutable, GetExecutable},
-      {Function::kExecutableDestroy, DestroyExecutable},
-      {Function::kExecutableNumOutputs, CountOutputs},
-      {Function::kExecutableOptimizedProgram, OptimizedText},
-      {Function::kLoadedExecutableExecute, Execute},
-      {Function::kBufferDestroy, DestroyBuffer},
-      {Function::kBufferElementType, TypeOfBuffer},
-      {Function::kBufferDimensions, DimensionsOfBuffer},
-      {Function::kBufferIsDeleted, IsDeleted},
-      {Function::kBufferToHostBuffer, ToHost},
-  };
-  for (const auto& [function, code] : functions)
-    api.functions[static_cast<size_t>(function)] = reinterpret_cast<void*>(code);
+  const FunctionTrouble trouble = TroubleOfFunction();
+  for (const NamedFunction& each : kFunctions) {
+    const bool fails = each.name == trouble.name;
+    const Plain code = !fails ? each.code : trouble.what == "missing" ? nullptr : Fail;
+    api.functions[static_cast<size_t>(each.function)] = reinterpret_cast<void*>(code);
+  }
   const std::pair<std::string_view, Function> without[] = {
       {"no-client-create", Function::kClientCreate},
       {"no-error-message", Function::kErrorMessage},
@@ -336,8 +366,8 @@ const Api* MakeApi() {
       {"no-optimized", Function::kExecutableOptimizedProgram},
       {"no-execute", Function::kLoadedExecutableExecute},
   };
-  for (const auto& [trouble, function] : without)
-    if (Is(trouble)) api.functions[static_cast<size_t>(function)] = nullptr;
+  for (const auto& [name, function] : without)
+    if (Is(name)) api.functions[static_cast<size_t>(function)] = nullptr;
   return Is("null-api") ? nullptr : &api;
 }
 
