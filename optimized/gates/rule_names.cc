@@ -34,6 +34,7 @@ constexpr DecisionRule kRules[] = {
     {"clamp-of-clamp", kRewrite},
     {"clamp-one-sided", kRewrite},
     {"combine-all-reduces", kRewrite},
+    {"combine-small-all-reduces", kRewrite},
     {"common-subexpression", kRewrite},
     {"compare-self", kRewrite},
     {"compare-with-end", kRewrite},

@@ -10,6 +10,7 @@
 #include "optimized/passes/cleanup/sort_simplifier.h"
 #include "optimized/passes/cleanup/subcomputation_unification.h"
 #include "optimized/passes/cleanup/zero_sized_elimination.h"
+#include "optimized/passes/collectives/all_reduce_combiner.h"
 #include "optimized/passes/collectives/all_reduce_cross_combiner.h"
 #include "optimized/passes/collectives/all_reduce_simplifier.h"
 #include "optimized/passes/collectives/collective_numbering.h"
@@ -76,6 +77,8 @@ constexpr PassInfo kPasses[] = {
      Make<AlgebraicSimplifier>},
     {"alias-passthrough-params", RunsIn::kOnRequest,
      "parameters that are results share their memory", Make<AliasPassthroughParams>},
+    {"all-reduce-combiner", RunsIn::kOnRequest,
+     "small all-reduces that do not need each other become one", Make<AllReduceCombiner>},
     {"all-reduce-cross-combiner", RunsIn::kOnRequest,
      "a sum over partitions and one over replicas become one over all cores",
      Make<AllReduceCrossCombiner>},

@@ -86,6 +86,7 @@ constexpr PipelineStep kSteps[] = {
     {"domain-isolator", kOptimize, kOnRequest},
     {"domain-remover", kOptimize, kOnRequest},
     {"all-reduce-cross-combiner", kOptimize, kOnRequest, {}, 1, &kSeveralDevices},
+    {"all-reduce-combiner", kOptimize, kOnRequest},
     {"convolution-canonicalization", kOptimize, kOnRequest},
     {"bfloat16-normalization", kOptimize, kOnRequest},
     {"reduction-layout-normalizer", kOptimize, kOnRequest},
