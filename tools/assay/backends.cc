@@ -6,6 +6,7 @@
 #include "fuzz/backends/translated_backend.h"
 #include "fuzz/peers/probe.h"
 #include "optimized/cpu/cpu_backend.h"
+#include "optimized/gpu/gpu_sim_backend.h"
 #include "optimized/pipeline/pipeline.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/base/status_macros.h"
@@ -44,6 +45,7 @@ std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python,
   auto all = std::make_unique<BackendRegistry>();
   RegisterReference(*all);
   RegisterCpu(*all);
+  RegisterGpuSim(*all);
   RegisterPasses(*all);
   RegisterXla(*all, python);
   RegisterPjrt(*all);

@@ -1,0 +1,57 @@
+// A compiled program that runs in the simulator. Each run has a memory of its own, so that nothing
+// is left of the one before.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "optimized/buffers/buffer_assignment.h"
+#include "optimized/gpu/program/launch_program.h"
+#include "optimized/gpu/simulator/simulator.h"
+#include "optimized/plan/program_plan.h"
+#include "spec/backend/backend.h"
+
+namespace assay::gpu {
+
+// The product of a compilation.
+struct GpuProgram {
+  std::unique_ptr<Module> module;  // optimized; buffers and program refer to it
+  std::unique_ptr<BufferAssignment> buffers;
+  LaunchProgram launches;
+  SimulatorOptions simulator;
+  std::vector<Decision> decisions;
+  std::map<std::string, double> statistics;
+  std::vector<StepText> plan;  // where that was asked for
+  Limits limits;               // of a run
+};
+
+class GpuExecutable : public Executable, public PlannedExecutable {
+ public:
+  explicit GpuExecutable(GpuProgram program);
+
+  absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
+  absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
+    return program_.module->Clone("");
+  }
+  const std::vector<Decision>& decisions() const override { return program_.decisions; }
+  // Counters of the simulator among them: the sum over all runs.
+  std::map<std::string, double> Statistics() const override;
+  const std::vector<StepText>& plan() const override { return program_.plan; }
+
+ private:
+  absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
+  // Puts all that the program reads into `memory`, and makes room for what it writes.
+  absl::StatusOr<std::vector<uint64_t>> MakeTable(const std::vector<const Literal*>& inputs,
+                                                  const std::vector<const Literal*>& results,
+                                                  DeviceMemory& memory) const;
+
+  GpuProgram program_;
+  std::mutex running_;
+  Simulator simulator_;
+};
+
+}  // namespace assay::gpu

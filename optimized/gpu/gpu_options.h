@@ -1,0 +1,30 @@
+// The options of gpu-sim, as written behind "gpu-sim:" or given with a compilation.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "optimized/gpu/simulator/simulator.h"
+#include "optimized/gpu/target/architecture.h"
+#include "optimized/pipeline/pipeline.h"
+
+namespace assay::gpu {
+
+struct GpuOptions {
+  const Architecture* architecture = FindArchitecture("sm_90");
+  SimulatorOptions simulator;
+  bool passes = true;        // Stage::kOptimize; the required ones run anyway
+  PipelineOptions pipeline;  // which of them, and the profile
+  bool trace = false;        // a record of each pass among the statistics, and the plan
+  std::string llvm_directory, ptx_directory;  // NAME.ll and NAME.ptx go there; "": nowhere
+};
+
+// The names of all options, in the order in which messages list them.
+absl::Span<const std::string_view> GpuOptionNames();
+// Errors (invalid argument) name the option and what it may be.
+absl::StatusOr<GpuOptions> ParseGpuOptions(const std::map<std::string, std::string>& flags);
+
+}  // namespace assay::gpu

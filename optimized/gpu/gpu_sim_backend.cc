@@ -1,0 +1,184 @@
+// The steps of a compilation, and the backend that runs them.
+#include "optimized/gpu/gpu_sim_backend.h"
+
+#include <chrono>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/raw_ostream.h"
+#include "optimized/defects/plant.h"
+#include "optimized/gpu/gpu_executable.h"
+#include "optimized/gpu/gpu_options.h"
+#include "optimized/gpu/kernels/gpu_target.h"
+#include "optimized/gpu/ptx.h"
+#include "optimized/pipeline/pass_trace.h"
+#include "optimized/plan/support.h"
+#include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace gpu {
+namespace {
+
+// A folder that cannot be written to is an error: whoever asked for the code waits for it.
+absl::Status WriteCode(const std::string& directory, std::string name, std::string_view ending,
+                       const std::string& text) {
+  for (char& letter : name) {
+    const bool plain = absl::ascii_isalnum(letter) || letter == '.' || letter == '-';
+    if (!plain) letter = '_';
+  }
+  const std::string path = StrCat(directory, "/", name, ending);
+  std::ofstream out(path);
+  out << text;
+  out.close();
+  if (out.good()) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("gpu-sim: cannot write ", path));
+}
+
+class GpuCompilation {
+ public:
+  GpuCompilation(const CompileOptions& compile, GpuOptions options,
+                 std::shared_ptr<const GateDefect> defect)
+      : options_(std::move(options)),
+        gates_(compile.decision_limit, std::move(defect)),
+        trace_(gates_) {
+    program_.limits = compile.limits;
+    program_.simulator = options_.simulator;
+    program_.simulator.instruction_texts = false;
+    if (options_.trace) {
+      options_.pipeline.observer = [this](std::string_view pass, bool changed, const Module&) {
+        trace_.Note(pass, changed);
+      };
+    }
+  }
+
+  absl::StatusOr<GpuProgram> Run(const Module& original) {
+    program_.module = original.Clone("");
+    trace_.Resume();
+    ASSAY_RETURN_IF_ERROR(Time("passes", [&] { return RunPasses(); }));
+    ASSAY_RETURN_IF_ERROR(Time("buffers", [&] { return AssignBuffers(); }));
+    ASSAY_RETURN_IF_ERROR(Time("emit", [&] { return EmitCode(); }));
+    AddStatistics(trace_.records(), program_.statistics);
+    program_.decisions = gates_.decisions();
+    return std::move(program_);
+  }
+
+ private:
+  template <typename Step>
+  absl::Status Time(const char* name, Step step) {
+    const auto start = std::chrono::steady_clock::now();
+    ASSAY_RETURN_IF_ERROR(step());
+    program_.statistics[StrCat("compile.seconds.", name)] =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return absl::OkStatus();
+  }
+
+  absl::Status RunPasses() {
+    Module& module = *program_.module;
+    ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kLegalize, module, gates_, options_.pipeline));
+    if (options_.passes) ASSAY_RETURN_IF_ERROR(Optimize(module, gates_, options_.pipeline));
+    return CheckSupported(GpuTarget(), module);
+  }
+
+  absl::Status AssignBuffers() {
+    Module& module = *program_.module;
+    ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kFlatten, module, gates_, options_.pipeline));
+    ASSAY_ASSIGN_OR_RETURN(program_.buffers,
+                           BufferAssignment::Run(module, GpuTarget().memory.front(), gates_,
+                                                 program_.limits.memory_bytes));
+    return absl::OkStatus();
+  }
+
+  absl::Status EmitCode() {
+    ASSAY_ASSIGN_OR_RETURN(const ProgramPlan plan,
+                           PlanProgram(*program_.buffers, GpuTarget(), gates_));
+    if (options_.trace) program_.plan = Describe(plan, *program_.buffers);
+    const std::string name(program_.module->name());
+    const std::unique_ptr<llvm::Module> code = NewKernelModule(context_, name);
+    ASSAY_ASSIGN_OR_RETURN(program_.launches, MakeLaunchProgram({*code, *options_.architecture},
+                                                                plan, program_.simulator));
+    double kernels = 0;
+    for (const std::vector<LaunchStep>& steps : program_.launches.steps) {
+      for (const LaunchStep& step : steps) kernels += static_cast<double>(step.launches.size());
+    }
+    program_.statistics["kernels"] = kernels;
+    program_.statistics["arena.bytes"] = static_cast<double>(program_.buffers->arena_bytes());
+    if (!options_.llvm_directory.empty()) {
+      std::string text;
+      llvm::raw_string_ostream(text) << *code;
+      ASSAY_RETURN_IF_ERROR(WriteCode(options_.llvm_directory, name, ".ll", text));
+    }
+    if (options_.ptx_directory.empty()) return absl::OkStatus();
+    ASSAY_ASSIGN_OR_RETURN(const std::string ptx, ToPtx(*code, *options_.architecture));
+    return WriteCode(options_.ptx_directory, name, ".ptx", ptx);
+  }
+
+  GpuOptions options_;
+  Gates gates_;
+  PassTrace trace_;
+  llvm::LLVMContext context_;
+  GpuProgram program_;
+};
+
+class GpuSimBackend : public Backend {
+ public:
+  GpuSimBackend(std::string name, std::map<std::string, std::string> flags,
+                const GpuOptions& options)
+      : flags_(std::move(flags)) {
+    description_.name = std::move(name);
+    description_.version = StrCat("Assay's compiler for ", options.architecture->name,
+                                  ", simulated, LLVM ", LLVM_VERSION_STRING);
+    description_.devices = {"gpu-sim:0"};
+    description_.has_decisions = true;
+    description_.profile = options.pipeline.profile;
+    description_.capability = [](Opcode opcode, ElementType type) {
+      return IsCompiledFor(GpuTarget(), opcode, type) ? Capability::kSupported
+                                                      : Capability::kUnsupported;
+    };
+  }
+
+  const BackendDescription& Describe() const override { return description_; }
+
+  absl::StatusOr<std::unique_ptr<Executable>> Compile(const Module& original,
+                                                      const CompileOptions& compile) override {
+    std::map<std::string, std::string> flags = compile.flags;
+    flags.insert(flags_.begin(), flags_.end());
+    ASSAY_ASSIGN_OR_RETURN(GpuOptions options, ParseGpuOptions(flags));
+    if (compile.devices.replicas * compile.devices.partitions != 1) {
+      return MakeError(ErrorClass::kUnsupported, "gpu-sim: a program runs on one device");
+    }
+    ASSAY_ASSIGN_OR_RETURN(auto defect, PlantFromText(compile.defect));
+    GpuCompilation compilation(compile, std::move(options), std::move(defect));
+    ASSAY_ASSIGN_OR_RETURN(GpuProgram program, compilation.Run(original));
+    return std::make_unique<GpuExecutable>(std::move(program));
+  }
+
+ private:
+  std::map<std::string, std::string> flags_;
+  BackendDescription description_;
+};
+
+absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
+  ASSAY_ASSIGN_OR_RETURN(auto flags, ParseBackendOptions(text, GpuOptionNames()));
+  ASSAY_ASSIGN_OR_RETURN(const GpuOptions options, ParseGpuOptions(flags));
+  std::string name = text.empty() ? "gpu-sim" : StrCat("gpu-sim:", text);
+  return std::make_unique<GpuSimBackend>(std::move(name), std::move(flags), options);
+}
+
+}  // namespace
+}  // namespace gpu
+
+void RegisterGpuSim(BackendRegistry& registry) {
+  std::string options;
+  for (std::string_view name : gpu::GpuOptionNames()) {
+    StrAppend(&options, options.empty() ? "" : ", ", name, "=");
+  }
+  registry.Register("gpu-sim",
+                    StrCat("Assay's compiler for NVIDIA GPUs, simulated (", options, ")"),
+                    gpu::Create);
+}
+
+}  // namespace assay

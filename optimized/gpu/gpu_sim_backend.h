@@ -1,0 +1,20 @@
+// The compiler for NVIDIA GPUs, with a simulator in the place of the device, as a Backend.
+#pragma once
+
+#include "spec/backend/backend.h"
+
+namespace assay {
+
+// Registers the family "gpu-sim". Options:
+//   arch=sm_80|sm_90|sm_100   the GPU (sm_90)
+//   checks=on|off             watch for races, bounds, fresh memory and the like (on)
+//   seed=N                    draws the order of blocks and warps (0)
+//   profile=xla|strict        floating point freedoms used, and granted by whoever judges (xla)
+//   passes=on|off|all         optional HLO passes (on); all: those on request too
+//   without=a+b               all passes but these
+//   verify=on|off             verify the module after each pass (off)
+//   trace=on|off              a record of each pass among the statistics (off)
+//   dump-llvm=FOLDER, dump-ptx=FOLDER   write the kernels of each module to FOLDER/NAME.ll, .ptx
+void RegisterGpuSim(BackendRegistry& registry);
+
+}  // namespace assay

@@ -1,0 +1,161 @@
+// gpu-sim against cpu on modules of one answer, bit for bit, with all checks of the simulator; its
+// options; and its kernels as PTX.
+#include "optimized/gpu/gpu_sim_backend.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "optimized/cpu/testing.h"
+#include "optimized/plan/program_plan.h"
+#include "spec/base/strings.h"
+#include "spec/base/temporary_folder.h"
+
+namespace assay {
+namespace {
+
+struct NamedModule {
+  std::string name, text;
+};
+
+std::vector<NamedModule> ModulesOfFile() {
+  std::ifstream in(StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/modules.txt"));
+  std::vector<NamedModule> modules;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("=== ")) {
+      modules.push_back({line.substr(4), ""});
+    } else if (!modules.empty()) {
+      StrAppend(&modules.back().text, line, "\n");
+    }
+  }
+  return modules;
+}
+
+// Numbers of some size of either sign, none of which is a NaN.
+Literal Drawn(const Shape& shape, std::mt19937_64& random) {
+  Literal value = *Literal::Create(shape);
+  const absl::Span<uint8_t> bytes = value.bytes();
+  const ElementType type = shape.element_type();
+  const size_t width = bytes.size() / static_cast<size_t>(shape.ElementCount());
+  for (size_t at = 0; at < bytes.size(); at += width) {
+    const int number = static_cast<int>(random() % 200) - 100;
+    if (type == ElementType::kF32) {
+      const float real = static_cast<float>(number) / 7;
+      std::memcpy(&bytes[at], &real, 4);
+    } else if (type == ElementType::kF64) {
+      const double real = static_cast<double>(number) / 7;
+      std::memcpy(&bytes[at], &real, 8);
+    } else if (type == ElementType::kBF16) {
+      const float real = static_cast<float>(number) / 7;
+      std::memcpy(&bytes[at], reinterpret_cast<const char*>(&real) + 2, 2);
+    } else {
+      const int64_t whole = width == 4 ? number % 25 : number;
+      std::memcpy(&bytes[at], &whole, width);
+    }
+  }
+  return value;
+}
+
+std::unique_ptr<Backend> MakeGpu(const std::string& options) {
+  BackendRegistry registry;
+  RegisterGpuSim(registry);
+  absl::StatusOr<std::unique_ptr<Backend>> backend = registry.Create("gpu-sim:" + options);
+  EXPECT_TRUE(backend.ok()) << backend.status();
+  return backend.ok() ? *std::move(backend) : nullptr;
+}
+
+TEST(GpuSimTest, GivesTheBitsOfTheCpu) {
+  const std::vector<NamedModule> modules = ModulesOfFile();
+  ASSERT_GE(modules.size(), 11u);
+  for (const NamedModule& each : modules) {
+    SCOPED_TRACE(each.name);
+    const std::unique_ptr<Module> module = MustRead(each.text);
+    ASSERT_NE(module, nullptr);
+    std::mt19937_64 random(7);
+    std::vector<Literal> arguments;
+    for (const Instruction* parameter : module->entry()->parameters()) {
+      arguments.push_back(Drawn(parameter->shape(), random));
+    }
+    const std::string expected = RunModule(*MakeCpu(), *module, arguments).ToString();
+    for (const char* options : {"arch=sm_80,seed=1", "checks=off,seed=2", "passes=off,seed=3"}) {
+      EXPECT_EQ(RunModule(*MakeGpu(options), *module, arguments).ToString(), expected) << options;
+    }
+    for (const int64_t limit : {int64_t{0}, int64_t{3}}) {
+      CompileOptions first;
+      first.decision_limit = limit;
+      EXPECT_EQ(RunModule(*MakeGpu("seed=4"), *module, arguments, first).ToString(), expected)
+          << "first decisions: " << limit;
+    }
+  }
+}
+
+TEST(GpuSimTest, TellsWhatItCannotDo) {
+  BackendRegistry registry;
+  RegisterGpuSim(registry);
+  for (const auto& [options, word] : {std::pair("arch=sm_10", "sm_80, sm_90, sm_100"),
+                                      {"checks=maybe", "on or off"},
+                                      {"seed=x", "a number"},
+                                      {"speed=9", "speed"}}) {
+    const auto backend = registry.Create(StrCat("gpu-sim:", options));
+    ASSERT_FALSE(backend.ok()) << options;
+    EXPECT_NE(backend.status().message().find(word), std::string::npos) << backend.status();
+  }
+  const std::unique_ptr<Module> module = MustRead(
+      "HloModule m\nENTRY e { x = c64[8] parameter(0) ROOT f = c64[8] fft(x), "
+      "fft_type=FFT, fft_length={8} }");
+  const auto fft = MakeGpu("arch=sm_90")->Compile(*module, {});
+  ASSERT_FALSE(fft.ok());
+  EXPECT_EQ(ClassOf(fft.status()), ErrorClass::kUnsupported) << fft.status();
+  CompileOptions two;
+  two.devices.replicas = 2;
+  EXPECT_EQ(ClassOf(MakeGpu("arch=sm_90")->Compile(*module, two).status()),
+            ErrorClass::kUnsupported);
+}
+
+TEST(GpuSimTest, CountsWhatKernelsDoAndShowsItsPlan) {
+  const std::unique_ptr<Module> module =
+      MustRead("HloModule m\nENTRY e { x = f32[256] parameter(0) ROOT f = f32[256] negate(x) }");
+  const auto compiled = MakeGpu("trace=on")->Compile(*module, {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const Literal input = *Literal::Create(module->entry()->parameter(0)->shape());
+  ASSERT_TRUE((*compiled)->Run({{&input}}).ok());
+  const std::map<std::string, double> statistics = (*compiled)->Statistics();
+  EXPECT_EQ(statistics.at("kernels"), 1);
+  EXPECT_EQ(statistics.at("gpu.launches"), 1);
+  EXPECT_EQ(statistics.at("gpu.bytes"), 2 * 256 * 4);
+  EXPECT_EQ(statistics.at("gpu.sectors"), statistics.at("gpu.sectors.least"));
+  const auto* planned = dynamic_cast<const PlannedExecutable*>(compiled->get());
+  ASSERT_NE(planned, nullptr);
+  ASSERT_EQ(planned->plan().size(), 1u);
+  EXPECT_EQ(planned->plan()[0].plan, "nests: linear");
+}
+
+// If ptxas is installed, it has the last word.
+TEST(GpuSimTest, KernelsAreValidPtxForEveryArchitecture) {
+  const std::string ptxas = "/usr/local/cuda/bin/ptxas";
+  const bool assembles = std::filesystem::exists(ptxas);
+  TemporaryFolder folder("gpu-ptx");
+  for (const NamedModule& each : ModulesOfFile()) {
+    const std::unique_ptr<Module> module = MustRead(each.text);
+    for (const std::string arch : {"sm_80", "sm_90", "sm_100"}) {
+      SCOPED_TRACE(StrCat(each.name, " for ", arch));
+      const auto compiled =
+          MakeGpu(StrCat("arch=", arch, ",dump-ptx=", folder.path()))->Compile(*module, {});
+      ASSERT_TRUE(compiled.ok()) << compiled.status();
+      const std::string path = StrCat(folder.path(), "/m.ptx");
+      std::stringstream text;
+      text << std::ifstream(path).rdbuf();
+      EXPECT_NE(text.str().find(StrCat(".target ", arch)), std::string::npos);
+      EXPECT_NE(text.str().find(".entry kernel_"), std::string::npos) << text.str();
+      if (!assembles) continue;
+      const std::string command = StrCat(ptxas, " -arch=", arch, " -o /dev/null ", path);
+      EXPECT_EQ(std::system(command.c_str()), 0) << text.str();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,37 @@
+// Ops whose result no thread computes as one element: each has a kernel of its own.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "optimized/codegen/element_emitter.h"
+#include "optimized/plan/kernel_plan.h"
+
+namespace assay::gpu {
+
+struct DeviceKernelContext {
+  const KernelPlan& plan;
+  ElementEmitter& elements;  // operands are its sources
+  const KernelBuffers& buffers;
+  llvm::Function* function;
+  llvm::Value* thread;                              // i64: of [0, threads)
+  std::vector<std::vector<llvm::Value*>> operands;  // pointers by leaf; row-major arrays
+  std::vector<llvm::Value*> results;                // by leaf
+
+  const Instruction& instruction() const { return *plan.instruction; }
+  llvm::IRBuilder<>& ir() const { return elements.builder().ir(); }
+};
+
+struct DeviceKernel {
+  int64_t (*threads)(const Instruction& instruction);  // that have work
+  absl::Status (*emit)(DeviceKernelContext& context);  // the work of one
+};
+// nullptr for every other op.
+const DeviceKernel* FindDeviceKernel(Opcode opcode);
+
+// Sorts lines, a thread each.
+int64_t SortThreads(const Instruction& sort);
+absl::Status EmitSortLine(DeviceKernelContext& context);
+
+}  // namespace assay::gpu

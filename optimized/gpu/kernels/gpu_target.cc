@@ -1,0 +1,85 @@
+// Lists the ops, element types and forms of ops that have code on GPUs.
+#include "optimized/gpu/kernels/gpu_target.h"
+
+#include <optional>
+#include <string>
+
+#include "optimized/analysis/annotations.h"
+#include "optimized/codegen/element_emitter.h"
+#include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/functions/complex.h"
+#include "optimized/gpu/kernels/array_kernels.h"
+#include "spec/ops/shape_inference.h"
+
+namespace assay::gpu {
+namespace {
+
+std::string IsAnnotationOnly(const Instruction& call) {
+  return IsAnnotation(call) ? "" : "this custom call";
+}
+
+// The combiner's parameters have the operands' types: no code converts between them.
+std::string CombinesOwnType(const Instruction& instruction) {
+  const Computation& combiner = *instruction.callees().back();
+  const int64_t n = combiner.parameter_count() / 2;
+  for (int64_t k = 0; k < combiner.parameter_count(); ++k) {
+    if (combiner.parameter(k)->shape().element_type() !=
+        instruction.operand(k % n)->shape().element_type()) {
+      return "a combiner of another type than its operands";
+    }
+  }
+  return "";
+}
+
+std::string IsForwardConvolution(const Instruction& instruction) {
+  return IsPlainConvolution(instruction.attributes()) ? "" : "a backward or sparse convolution";
+}
+
+struct Form {
+  Opcode opcode;
+  std::string (*missing)(const Instruction& instruction);
+};
+constexpr Form kForms[] = {{Opcode::kConvolution, IsForwardConvolution},
+                           {Opcode::kCustomCall, IsAnnotationOnly},
+                           {Opcode::kReduceWindow, CombinesOwnType},
+                           {Opcode::kScatter, CombinesOwnType},
+                           {Opcode::kSelectAndScatter, CombinesOwnType}};
+
+OpSupportTable SupportTable() {
+  OpSupportTable table;
+  for (int k = 0; k < kOpcodeCount; ++k) {
+    const auto opcode = static_cast<Opcode>(k);
+    OpSupport& op = table[k];
+    if (FindDeviceKernel(opcode) != nullptr) {
+      op.code = OpSupport::kNative;
+    } else if (FindElementLowering(opcode) != nullptr) {
+      op.code = OpSupport::kElements;
+    }
+    op.only_real = FindElementwise(opcode) != nullptr && FindComplexElementwise(opcode) == nullptr;
+  }
+  table[static_cast<int>(Opcode::kCustomCall)].code = OpSupport::kElements;
+  for (const auto& [opcode, missing] : kForms) table[static_cast<int>(opcode)].missing = missing;
+  return table;
+}
+
+}  // namespace
+
+const Target& GpuTarget() {
+  static const auto& ops = *new OpSupportTable(SupportTable());
+  static const auto no_contraction = [](const Instruction&,
+                                        const Target&) -> std::optional<ContractionCode> {
+    return std::nullopt;
+  };
+  // A thread computes one element: its code has no vectors.
+  static const auto& target = *new Target{.name = "gpu",
+                                          .vector_bits = 8,
+                                          .register_bits = 0,
+                                          .has_fma = true,
+                                          .memory = {{"device", 256}},
+                                          .has_type = ValueBuilder::Supports,
+                                          .ops = &ops,
+                                          .contraction = no_contraction};
+  return target;
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,271 @@
+// Gives each thread its element, guards the tail, and leaves the element itself to the emitter that
+// all targets share.
+#include "optimized/gpu/kernels/kernel_emitter.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "optimized/codegen/element_emitter.h"
+#include "optimized/codegen/reduction.h"
+#include "optimized/gpu/kernels/array_kernels.h"
+#include "optimized/gpu/kernels/gpu_target.h"
+#include "spec/base/error.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay::gpu {
+namespace {
+
+using llvm::Value;
+
+constexpr unsigned kGlobalSpace = 1;
+constexpr int64_t kThreadsPerBlock = 256;
+
+// One kernel: a function whose threads [0, count) have work.
+class ThreadKernel {
+ public:
+  ThreadKernel(const KernelContext& context, const KernelPlan& plan, const KernelBuffers& buffers,
+               const KernelBends& bends)
+      : context_(context),
+        plan_(plan),
+        root_(*plan.instruction),
+        buffers_(buffers),
+        ir_(context.module.getContext()),
+        bends_(bends),
+        values_(ir_, bends_),
+        elements_(values_) {
+    elements_.set_target(&GpuTarget());
+    elements_.set_use_fma(true);
+    values_.set_use_fma(true);
+  }
+
+  absl::StatusOr<EmittedKernel> EmitNest(const NestPlan& nest);
+  absl::StatusOr<EmittedKernel> EmitCumulativeLines();
+  absl::StatusOr<EmittedKernel> EmitWhole(const DeviceKernel& kernel);
+
+ private:
+  using Work = std::function<absl::Status(Value* thread)>;
+
+  absl::StatusOr<EmittedKernel> Emit(int64_t threads, const Work& work);
+  absl::Status SetShape(int64_t threads);
+  void CreateFunction();
+  void BindBuffers();
+  Value* Thread();
+  absl::StatusOr<std::vector<Value*>> StartsOf(const NestOutput& output);
+  absl::Status StoreElement(const NestPlan& nest, Value* thread);
+  void StoreLeaf(int leaf, ElementIndex at, const std::vector<Value*>& starts, Value* value);
+
+  const KernelContext& context_;
+  const KernelPlan& plan_;
+  const Instruction& root_;
+  const KernelBuffers& buffers_;
+  llvm::IRBuilder<> ir_;
+  const KernelBends bends_;
+  ValueBuilder values_;
+  ElementEmitter elements_;
+  EmittedKernel kernel_;
+  std::vector<std::vector<Value*>> operands_;  // by leaf
+  std::vector<Value*> results_;                // by leaf
+  std::vector<Shape> result_shapes_;
+  const ElementEmitter::Frame* frame_ = nullptr;
+};
+
+absl::Status ThreadKernel::SetShape(int64_t threads) {
+  const int64_t warp = context_.architecture.warp_size;
+  const int64_t block = std::min(kThreadsPerBlock, (threads + warp - 1) / warp * warp);
+  const int64_t grid = (threads + block - 1) / block;
+  if (grid > context_.architecture.max_grid_x) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("gpu: more elements than a launch has threads: ", root_.ToString()));
+  }
+  kernel_.shape.grid[0] = static_cast<uint32_t>(grid);
+  kernel_.shape.block[0] = static_cast<uint32_t>(block);
+  return absl::OkStatus();
+}
+
+void ThreadKernel::CreateFunction() {
+  const auto add = [&](const Shape& leaf, BufferSlice slice) {
+    if (leaf.IsArray()) kernel_.arguments.push_back({slice, leaf.ByteSize()});
+  };
+  for (int64_t k = 0; k < root_.operand_count(); ++k) {
+    size_t at = 0;
+    ForEachLeaf(root_.operand(k)->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+      add(leaf, buffers_.operands[k][at++]);
+    });
+  }
+  size_t at = 0;
+  ForEachLeaf(root_.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+    add(leaf, buffers_.results[at++]);
+  });
+  const std::vector<llvm::Type*> types(kernel_.arguments.size(),
+                                       llvm::PointerType::get(ir_.getContext(), kGlobalSpace));
+  kernel_.function = llvm::Function::Create(llvm::FunctionType::get(ir_.getVoidTy(), types, false),
+                                            llvm::Function::ExternalLinkage,
+                                            StrCat("kernel.", root_.name()), context_.module);
+  kernel_.function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  kernel_.function->setDoesNotThrow();
+  ir_.SetInsertPoint(llvm::BasicBlock::Create(ir_.getContext(), "entry", kernel_.function));
+}
+
+void ThreadKernel::BindBuffers() {
+  unsigned next = 0;
+  const auto argument = [&](const Shape& leaf) -> Value* {
+    return leaf.IsArray() ? kernel_.function->getArg(next++) : nullptr;
+  };
+  for (const Instruction* operand : root_.operands()) {
+    std::vector<Value*>& pointers = operands_.emplace_back();
+    ForEachLeaf(operand->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+      pointers.push_back(argument(leaf));
+    });
+    elements_.AddSource(nullptr, operand, pointers);
+  }
+  ForEachLeaf(root_.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
+    result_shapes_.push_back(leaf);
+    results_.push_back(argument(leaf));
+  });
+  if (root_.opcode() == Opcode::kFusion) frame_ = elements_.CalleeFrame(nullptr, &root_);
+}
+
+Value* ThreadKernel::Thread() {
+  const auto read = [&](llvm::Intrinsic::ID id) {
+    return ir_.CreateZExt(ir_.CreateIntrinsic(ir_.getInt32Ty(), id, {}), ir_.getInt64Ty());
+  };
+  Value* block = read(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+  Value* thread = read(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
+  return ir_.CreateAdd(ir_.CreateMul(block, elements_.Index(kernel_.shape.block[0])), thread);
+}
+
+absl::StatusOr<EmittedKernel> ThreadKernel::Emit(int64_t threads, const Work& work) {
+  ASSAY_RETURN_IF_ERROR(SetShape(threads));
+  CreateFunction();
+  if (kernel_.arguments.size() * 8 > context_.architecture.parameter_bytes) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("gpu: more buffers than a launch has parameters: ", root_.ToString()));
+  }
+  BindBuffers();
+  Value* thread = Thread();
+  auto* inside = llvm::BasicBlock::Create(ir_.getContext(), "inside", kernel_.function);
+  auto* done = llvm::BasicBlock::Create(ir_.getContext(), "done", kernel_.function);
+  ir_.CreateCondBr(ir_.CreateICmpULT(thread, elements_.Index(threads)), inside, done);
+  ir_.SetInsertPoint(inside);
+  ASSAY_RETURN_IF_ERROR(work(thread));
+  ir_.CreateBr(done);
+  ir_.SetInsertPoint(done);
+  ir_.CreateRetVoid();
+  return std::move(kernel_);
+}
+
+absl::StatusOr<std::vector<Value*>> ThreadKernel::StartsOf(const NestOutput& output) {
+  std::vector<Value*> starts;
+  const Instruction& top = plan_.top();
+  for (size_t d = 0; d < output.starts.size(); ++d) {
+    Value* start = elements_.Index(output.starts[d]);
+    if (output.starts[d] == NestOutput::kClampedOperand) {
+      const int64_t room = top.shape().dimension(d) - output.instruction->shape().dimension(d);
+      ASSAY_ASSIGN_OR_RETURN(
+          start, elements_.ClampedStart(frame_, top.operand(2 + static_cast<int64_t>(d)), room));
+    }
+    starts.push_back(start);
+  }
+  return starts;
+}
+
+void ThreadKernel::StoreLeaf(int leaf, ElementIndex at, const std::vector<Value*>& starts,
+                             Value* value) {
+  const Shape& shape = result_shapes_[leaf];
+  if (!shape.IsArray()) return;
+  for (size_t d = 0; d < starts.size(); ++d) {
+    at.dims[d] = elements_.IndexAdd(at.dims[d], starts[d]);
+  }
+  Value* linear = elements_.LinearOf(shape.dimensions(), at);
+  values_.Store(shape.element_type(), value,
+                elements_.Address(shape.element_type(), results_[leaf], linear));
+}
+
+// All outputs are computed before one is stored: a result may lie where an operand does.
+absl::Status ThreadKernel::StoreElement(const NestPlan& nest, Value* thread) {
+  ElementIndex index;
+  if (nest.walk.kind == WalkPlan::kLinear) {
+    index.linear = thread;
+  } else {
+    index.dims =
+        elements_.Delinearize(WrittenShape(*nest.outputs[0].instruction).dimensions(), thread);
+  }
+  std::vector<ElementValues> elements;
+  std::vector<std::vector<Value*>> starts;
+  for (const NestOutput& output : nest.outputs) {
+    ASSAY_ASSIGN_OR_RETURN(starts.emplace_back(), StartsOf(output));
+    ASSAY_ASSIGN_OR_RETURN(elements.emplace_back(),
+                           elements_.Emit(frame_, output.instruction, index));
+  }
+  for (size_t o = 0; o < nest.outputs.size(); ++o) {
+    const std::vector<int>& leaves = nest.outputs[o].leaves;
+    for (size_t k = 0; k < leaves.size(); ++k) {
+      StoreLeaf(leaves[k], index, starts[o], elements[o][k]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EmittedKernel> ThreadKernel::EmitNest(const NestPlan& nest) {
+  const int64_t count = WrittenShape(*nest.outputs[0].instruction).ElementCount();
+  return Emit(std::max<int64_t>(1, count + bends_.loop_bound_offset.value_or(0)),
+              [&](Value* thread) { return StoreElement(nest, thread); });
+}
+
+absl::StatusOr<EmittedKernel> ThreadKernel::EmitCumulativeLines() {
+  return Emit(plan_.split.extent, [&](Value* line) {
+    return EmitCumulative(elements_, root_, *RecogniseCumulative(root_), results_, line,
+                          elements_.IndexAdd(line, elements_.Index(1)));
+  });
+}
+
+absl::StatusOr<EmittedKernel> ThreadKernel::EmitWhole(const DeviceKernel& kernel) {
+  return Emit(kernel.threads(root_), [&](Value* thread) {
+    DeviceKernelContext whole{plan_,  elements_, buffers_, kernel_.function,
+                              thread, operands_, results_};
+    return kernel.emit(whole);
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::Module> NewKernelModule(llvm::LLVMContext& context, const std::string& name) {
+  auto module = std::make_unique<llvm::Module>(name, context);
+  module->setTargetTriple(llvm::Triple("nvptx64-nvidia-cuda"));
+  module->setDataLayout("e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64");
+  return module;
+}
+
+absl::StatusOr<std::vector<EmittedKernel>> EmitKernels(const KernelContext& context,
+                                                       const KernelPlan& plan,
+                                                       const KernelBuffers& buffers) {
+  std::vector<EmittedKernel> kernels;
+  KernelBends bends = plan.granted_bends == nullptr ? kNoBends : *plan.granted_bends;
+  if (plan.form_bends != nullptr) bends = *plan.form_bends;
+  if (plan.form == KernelPlan::Form::kNative) {
+    const DeviceKernel& kernel = *FindDeviceKernel(plan.instruction->opcode());
+    if (kernel.threads(*plan.instruction) == 0) return kernels;
+    ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
+                           ThreadKernel(context, plan, buffers, bends).EmitWhole(kernel));
+    return kernels;
+  }
+  if (plan.form == KernelPlan::Form::kCumulative) {
+    if (plan.split.extent == 0) return kernels;
+    ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
+                           ThreadKernel(context, plan, buffers, bends).EmitCumulativeLines());
+    return kernels;
+  }
+  for (const NestPlan& nest : plan.nests) {
+    if (WrittenShape(*nest.outputs[0].instruction).ElementCount() == 0) continue;
+    if (nest.bends != nullptr) bends = *nest.bends;
+    ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
+                           ThreadKernel(context, plan, buffers, bends).EmitNest(nest));
+  }
+  return kernels;
+}
+
+}  // namespace assay::gpu

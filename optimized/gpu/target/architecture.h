@@ -1,0 +1,32 @@
+// The GPUs that code is made for, as data. Documents: CUDA C++ Programming Guide, "Compute
+// Capabilities" (limits), PTX ISA 8.8.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/types/span.h"
+
+namespace assay::gpu {
+
+struct Architecture {
+  std::string_view name;          // "sm_90", as ptxas and LLVM name it
+  std::string_view features;      // of LLVM: the version of PTX that knows the architecture
+  uint32_t warp_size;             // threads
+  uint32_t max_threads;           // of a block
+  uint32_t max_grid_x;            // blocks
+  uint32_t shared_bytes;          // of a block, at most
+  uint32_t registers_per_thread;  // at most
+  uint32_t registers;             // of a multiprocessor, 32 bits each
+  uint32_t parameter_bytes;       // of a launch
+  // Products that a tensor core adds at once, and the bits behind the point that it keeps.
+  int tensor_terms;
+  int tensor_fraction_bits;
+};
+
+// Oldest first.
+absl::Span<const Architecture> Architectures();
+// nullptr: unknown.
+const Architecture* FindArchitecture(std::string_view name);
+
+}  // namespace assay::gpu
