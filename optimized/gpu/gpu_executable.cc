@@ -89,28 +89,33 @@ absl::Status GpuExecutable::CheckArguments(const std::vector<const Literal*>& ar
 
 absl::StatusOr<std::vector<uint64_t>> GpuExecutable::MakeTable(
     const std::vector<const Literal*>& inputs, const std::vector<const Literal*>& results,
-    DeviceMemory& memory) const {
+    RunDevice& device) const {
   const BufferAssignment& buffers = *program_.buffers;
   std::vector<uint64_t> table(BufferTable::kFirstParameter);
   const auto allocate = [&](uint64_t bytes, std::string_view name) {
-    return memory.Allocate(std::max<uint64_t>(bytes, 1), 256, name);
+    return device.Allocate(std::max<uint64_t>(bytes, 1), name);
   };
   const absl::Span<const std::byte> constants(
       reinterpret_cast<const std::byte*>(buffers.constants().data()), buffers.constants().size());
   ASSAY_ASSIGN_OR_RETURN(table[BufferTable::kArena],
                          allocate(static_cast<uint64_t>(buffers.arena_bytes()), "arena"));
   ASSAY_ASSIGN_OR_RETURN(table[BufferTable::kConstants], allocate(constants.size(), "constants"));
-  ASSAY_RETURN_IF_ERROR(memory.CopyIn(table[BufferTable::kConstants], constants));
+  ASSAY_RETURN_IF_ERROR(device.CopyIn(table[BufferTable::kConstants], constants));
   for (size_t k = 0; k < inputs.size(); ++k) {
     const absl::Span<const std::byte> bytes = BytesOfLeaf(*inputs[k]);
     ASSAY_ASSIGN_OR_RETURN(table.emplace_back(), allocate(bytes.size(), StrCat("parameter ", k)));
-    ASSAY_RETURN_IF_ERROR(memory.CopyIn(table.back(), bytes));
+    ASSAY_RETURN_IF_ERROR(device.CopyIn(table.back(), bytes));
   }
   for (size_t k = 0; k < results.size(); ++k) {
     ASSAY_ASSIGN_OR_RETURN(table.emplace_back(),
                            allocate(BytesOfLeaf(*results[k]).size(), StrCat("result ", k)));
   }
   return table;
+}
+
+absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice() {
+  if (program_.cuda != nullptr) return MakeCudaDevice(*program_.cuda->session, program_.image);
+  return MakeSimulatedDevice(simulator_, static_cast<uint64_t>(program_.limits.memory_bytes));
 }
 
 absl::StatusOr<RunResult> GpuExecutable::Run(
@@ -131,22 +136,27 @@ absl::StatusOr<RunResult> GpuExecutable::Run(
   std::vector<const Literal*> inputs, outputs;
   for (const Literal* argument : arguments[0]) LeavesOfValue(*argument, inputs);
   LeavesOfValue(result, outputs);
-  DeviceMemory memory(static_cast<uint64_t>(program_.limits.memory_bytes));
-  absl::StatusOr<std::vector<uint64_t>> table = MakeTable(inputs, outputs, memory);
+  std::unique_lock<std::mutex> whole_gpu;
+  if (program_.cuda != nullptr) {
+    whole_gpu = std::unique_lock<std::mutex>(program_.cuda->running);
+    ASSAY_RETURN_IF_ERROR(program_.cuda->session->Enter());
+  }
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<RunDevice> device, MakeDevice());
+  absl::StatusOr<std::vector<uint64_t>> table = MakeTable(inputs, outputs, *device);
   if (!table.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(table.status().message()));
-  ProgramRun program(program_.launches, *program_.buffers, simulator_, memory, *table, deadline);
+  ProgramRun program(program_.launches, *program_.buffers, *device, *table, deadline);
   ASSAY_RETURN_IF_ERROR(program.Run());
   for (size_t k = 0; k < outputs.size(); ++k) {
     const absl::Span<const std::byte> bytes = BytesOfLeaf(*outputs[k]);
     if (bytes.empty()) continue;
     const uint64_t address = (*table)[static_cast<size_t>(program_.buffers->first_result()) + k];
     // The literal is this function's own.
-    ASSAY_RETURN_IF_ERROR(CopyFromDevice(simulator_.options(), memory, address,
-                                         {const_cast<std::byte*>(bytes.data()), bytes.size()}));
+    ASSAY_RETURN_IF_ERROR(
+        device->CopyOut(address, {const_cast<std::byte*>(bytes.data()), bytes.size()}));
   }
   RunResult run;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.peak_bytes = static_cast<int64_t>(memory.bytes_in_use());
+  run.peak_bytes = static_cast<int64_t>(device->bytes_in_use());
   run.outputs.push_back(std::move(result));
   run.outfeeds.emplace_back();
   return run;

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "optimized/buffers/buffer_assignment.h"
+#include "optimized/gpu/cuda_host.h"
 #include "optimized/gpu/program/launch_program.h"
+#include "optimized/gpu/program/run_device.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/plan/program_plan.h"
 #include "spec/backend/backend.h"
@@ -23,6 +25,10 @@ struct GpuProgram {
   std::unique_ptr<BufferAssignment> buffers;
   LaunchProgram launches;
   SimulatorOptions simulator;
+  // For a GPU: its process's session, and the kernels as it loads them. Without: the simulator
+  // runs.
+  std::shared_ptr<CudaHost> cuda;
+  KernelImage image;
   std::vector<Decision> decisions;
   std::map<std::string, double> statistics;
   std::vector<StepText> plan;  // where that was asked for
@@ -44,10 +50,12 @@ class GpuExecutable : public Executable, public PlannedExecutable {
 
  private:
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
-  // Puts all that the program reads into `memory`, and makes room for what it writes.
+  // Puts all that the program reads into the device's memory, and makes room for what it writes.
   absl::StatusOr<std::vector<uint64_t>> MakeTable(const std::vector<const Literal*>& inputs,
                                                   const std::vector<const Literal*>& results,
-                                                  DeviceMemory& memory) const;
+                                                  RunDevice& device) const;
+
+  absl::StatusOr<std::unique_ptr<RunDevice>> MakeDevice();
 
   GpuProgram program_;
   std::mutex running_;

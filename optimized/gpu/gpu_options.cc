@@ -83,15 +83,19 @@ absl::Status ReadPtxFolder(const std::string& value, GpuOptions& options) {
   return value.empty() ? Expected("dump-ptx", value, "a folder") : absl::OkStatus();
 }
 
+absl::Status ReadImageIr(const std::string& value, GpuOptions& options) {
+  return ReadOnOff("image-ir", value, options.image_ir);
+}
+
 struct Option {
   std::string_view name;
   absl::Status (*read)(const std::string& value, GpuOptions& options);
 };
 constexpr Option kOptions[] = {
-    {"arch", ReadArchitecture},   {"checks", ReadChecks},  {"seed", ReadSeed},
-    {"profile", ReadProfileName}, {"passes", ReadPassSet}, {"without", ReadLeftOut},
-    {"verify", ReadVerifyEach},   {"trace", ReadTraced},   {"dump-llvm", ReadLlvmFolder},
-    {"dump-ptx", ReadPtxFolder},
+    {"arch", ReadArchitecture},   {"checks", ReadChecks},    {"seed", ReadSeed},
+    {"profile", ReadProfileName}, {"passes", ReadPassSet},   {"without", ReadLeftOut},
+    {"verify", ReadVerifyEach},   {"trace", ReadTraced},     {"dump-llvm", ReadLlvmFolder},
+    {"dump-ptx", ReadPtxFolder},  {"image-ir", ReadImageIr},
 };
 
 }  // namespace

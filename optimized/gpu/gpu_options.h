@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "optimized/gpu/cuda_host.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/gpu/target/architecture.h"
 #include "optimized/pipeline/pipeline.h"
@@ -16,9 +18,11 @@ namespace assay::gpu {
 struct GpuOptions {
   const Architecture* architecture = FindArchitecture("sm_90");
   SimulatorOptions simulator;
-  bool passes = true;        // Stage::kOptimize; the required ones run anyway
-  PipelineOptions pipeline;  // which of them, and the profile
-  bool trace = false;        // a record of each pass among the statistics, and the plan
+  std::shared_ptr<CudaHost> cuda;  // of the backend gpu
+  bool image_ir = false;           // the image for the driver holds the IR, too
+  bool passes = true;              // Stage::kOptimize; the required ones run anyway
+  PipelineOptions pipeline;        // which of them, and the profile
+  bool trace = false;              // a record of each pass among the statistics, and the plan
   std::string llvm_directory, ptx_directory;  // NAME.ll and NAME.ptx go there; "": nowhere
 };
 

@@ -111,6 +111,12 @@ class GpuCompilation {
       llvm::raw_string_ostream(text) << *code;
       ASSAY_RETURN_IF_ERROR(WriteCode(options_.llvm_directory, name, ".ll", text));
     }
+    if (options_.cuda != nullptr) {
+      ASSAY_ASSIGN_OR_RETURN(
+          program_.image,
+          MakeKernelImage(*code, std::string(options_.architecture->name), options_.image_ir));
+      program_.cuda = options_.cuda;
+    }
     if (options_.ptx_directory.empty()) return absl::OkStatus();
     ASSAY_ASSIGN_OR_RETURN(const std::string ptx, ToPtx(*code, *options_.architecture));
     return WriteCode(options_.ptx_directory, name, ".ptx", ptx);
@@ -123,15 +129,28 @@ class GpuCompilation {
   GpuProgram program_;
 };
 
+// Code is made for the GPU that is there.
+void Take(std::shared_ptr<CudaHost> cuda, GpuOptions& options) {
+  if (cuda == nullptr) return;
+  options.architecture = cuda->architecture;
+  options.cuda = std::move(cuda);
+}
+
 class GpuSimBackend : public Backend {
  public:
   GpuSimBackend(std::string name, std::map<std::string, std::string> flags,
                 const GpuOptions& options)
-      : flags_(std::move(flags)) {
+      : flags_(std::move(flags)), cuda_(options.cuda) {
     description_.name = std::move(name);
-    description_.version = StrCat("Assay's compiler for ", options.architecture->name,
-                                  ", simulated, LLVM ", LLVM_VERSION_STRING);
+    description_.version =
+        StrCat("Assay's compiler for ", options.architecture->name,
+               cuda_ == nullptr ? ", simulated, LLVM " : ", LLVM ", LLVM_VERSION_STRING);
     description_.devices = {"gpu-sim:0"};
+    if (cuda_ != nullptr) {
+      const CudaDeviceFacts& facts = cuda_->session->facts();
+      description_.devices = {StrCat("gpu:0 ", facts.name, ", sm_", facts.compute, ", ",
+                                     facts.memory_bytes >> 20, " MiB")};
+    }
     description_.has_decisions = true;
     description_.profile = options.pipeline.profile;
     description_.capability = [](Opcode opcode, ElementType type) {
@@ -147,6 +166,7 @@ class GpuSimBackend : public Backend {
     std::map<std::string, std::string> flags = compile.flags;
     flags.insert(flags_.begin(), flags_.end());
     ASSAY_ASSIGN_OR_RETURN(GpuOptions options, ParseGpuOptions(flags));
+    Take(cuda_, options);
     if (compile.devices.replicas * compile.devices.partitions != 1) {
       return MakeError(ErrorClass::kUnsupported, "gpu-sim: a program runs on one device");
     }
@@ -158,6 +178,7 @@ class GpuSimBackend : public Backend {
 
  private:
   std::map<std::string, std::string> flags_;
+  std::shared_ptr<CudaHost> cuda_;
   BackendDescription description_;
 };
 
@@ -168,8 +189,22 @@ absl::StatusOr<std::unique_ptr<Backend>> Create(const std::string& text) {
   return std::make_unique<GpuSimBackend>(std::move(name), std::move(flags), options);
 }
 
+absl::StatusOr<std::unique_ptr<Backend>> CreateOnDevice(const std::string& text) {
+  ASSAY_ASSIGN_OR_RETURN(auto flags, ParseBackendOptions(text, GpuOptionNames()));
+  ASSAY_ASSIGN_OR_RETURN(GpuOptions options, ParseGpuOptions(flags));
+  ASSAY_ASSIGN_OR_RETURN(std::shared_ptr<CudaHost> cuda, OpenCudaHost());
+  Take(std::move(cuda), options);
+  std::string name = text.empty() ? "gpu" : StrCat("gpu:", text);
+  return std::make_unique<GpuSimBackend>(std::move(name), std::move(flags), options);
+}
+
 }  // namespace
 }  // namespace gpu
+
+void RegisterGpu(BackendRegistry& registry) {
+  registry.Register("gpu", "The same on an NVIDIA GPU, by the driver that is installed",
+                    gpu::CreateOnDevice);
+}
 
 void RegisterGpuSim(BackendRegistry& registry) {
   std::string options;

@@ -17,4 +17,9 @@ namespace assay {
 //   dump-llvm=FOLDER, dump-ptx=FOLDER   write the kernels of each module to FOLDER/NAME.ll, .ptx
 void RegisterGpuSim(BackendRegistry& registry);
 
+// Registers the family "gpu", which runs the kernels on the first GPU of the machine; without one
+// its error says what is missing. Options: those of gpu-sim that concern code, and image-ir=on|off
+// (off): what the driver loads also holds the IR, for the stand-in of the tests.
+void RegisterGpu(BackendRegistry& registry);
+
 }  // namespace assay

@@ -46,6 +46,7 @@ std::unique_ptr<const BackendRegistry> MakeBackends(const std::string& python,
   RegisterReference(*all);
   RegisterCpu(*all);
   RegisterGpuSim(*all);
+  RegisterGpu(*all);
   RegisterPasses(*all);
   RegisterXla(*all, python);
   RegisterPjrt(*all);

@@ -36,9 +36,9 @@ absl::Status CudaDriver::FindCalls() {
 
 absl::StatusOr<std::unique_ptr<CudaDriver>> CudaDriver::Load(const std::string& library) {
   const char* named = std::getenv("ASSAY_LIBCUDA");
-  const std::string path = !library.empty()   ? library
-                           : named != nullptr ? std::string(named)
-                                              : "libcuda.so.1";
+  const std::string path = !library.empty()                  ? library
+                           : named != nullptr && *named != 0 ? std::string(named)
+                                                             : "libcuda.so.1";
   std::unique_ptr<CudaDriver> driver(new CudaDriver());
   driver->library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (driver->library_ == nullptr) {

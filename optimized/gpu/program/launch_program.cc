@@ -66,11 +66,6 @@ absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
   return program;
 }
 
-absl::Status CopyFromDevice(const SimulatorOptions& options, const DeviceMemory& memory,
-                            uint64_t address, absl::Span<std::byte> bytes) {
-  return options.checks ? memory.CopyOut(address, bytes) : memory.CopyOutAnyway(address, bytes);
-}
-
 absl::Status ProgramRun::CheckTime() const {
   if (std::chrono::steady_clock::now() < deadline_) return absl::OkStatus();
   return MakeError(ErrorClass::kTimeout, "gpu-sim: the program did not end in time");
@@ -79,7 +74,7 @@ absl::Status ProgramRun::CheckTime() const {
 absl::Status ProgramRun::RunCopies(const std::vector<BufferAssignment::Copy>& copies) {
   for (const BufferAssignment::Copy& copy : copies) {
     if (copy.bytes == 0) continue;
-    ASSAY_RETURN_IF_ERROR(memory_.CopyWithin(AddressOf(buffers_.SliceOf(copy.to)),
+    ASSAY_RETURN_IF_ERROR(device_.CopyWithin(AddressOf(buffers_.SliceOf(copy.to)),
                                              AddressOf(buffers_.SliceOf(copy.from)),
                                              static_cast<uint64_t>(copy.bytes)));
   }
@@ -95,9 +90,8 @@ absl::Status ProgramRun::RunFrame(const Frame& frame) {
 
 absl::Status ProgramRun::RunKernels(const LaunchStep& step) {
   for (const BufferArgument& result : step.fresh) {
-    if (!simulator_.options().checks) break;
     ASSAY_RETURN_IF_ERROR(
-        memory_.Forget(AddressOf(result.slice), static_cast<uint64_t>(result.bytes)));
+        device_.Forget(AddressOf(result.slice), static_cast<uint64_t>(result.bytes)));
   }
   for (const KernelLaunch& launch : step.launches) {
     std::vector<KernelArgument> arguments;
@@ -106,7 +100,7 @@ absl::Status ProgramRun::RunKernels(const LaunchStep& step) {
           KernelArgument::Buffer(AddressOf(argument.slice), static_cast<uint64_t>(argument.bytes)));
     }
     ASSAY_RETURN_IF_ERROR(CheckTime());
-    const absl::Status status = simulator_.Launch(*launch.code, launch.shape, arguments, memory_);
+    const absl::Status status = device_.Launch(*launch.code, launch.shape, arguments);
     if (absl::IsDeadlineExceeded(status)) {
       return MakeError(ErrorClass::kTimeout, StrCat("gpu-sim: ", status.message()));
     }
@@ -138,9 +132,8 @@ absl::Status ProgramRun::RunLoop(const Frame& frame, const Instruction* loop) {
     ASSAY_RETURN_IF_ERROR(CheckTime());
     ASSAY_RETURN_IF_ERROR(RunFrame(condition));
     std::byte goes_on{};
-    ASSAY_RETURN_IF_ERROR(CopyFromDevice(simulator_.options(), memory_,
-                                         AddressOf(buffers_.SliceOf(condition.results[0])),
-                                         absl::MakeSpan(&goes_on, 1)));
+    ASSAY_RETURN_IF_ERROR(device_.CopyOut(AddressOf(buffers_.SliceOf(condition.results[0])),
+                                          absl::MakeSpan(&goes_on, 1)));
     if (goes_on == std::byte{0}) return absl::OkStatus();
     ASSAY_RETURN_IF_ERROR(RunFrame(body));
   }
@@ -154,14 +147,12 @@ absl::Status ProgramRun::RunBranch(const Frame& frame, const Instruction* condit
   int64_t index = 0;
   if (IsPred(selector->shape().element_type())) {  // true selects branch 0
     std::byte flag{};
-    ASSAY_RETURN_IF_ERROR(
-        CopyFromDevice(simulator_.options(), memory_, address, absl::MakeSpan(&flag, 1)));
+    ASSAY_RETURN_IF_ERROR(device_.CopyOut(address, absl::MakeSpan(&flag, 1)));
     index = flag == std::byte{0} ? 1 : 0;
   } else {
     int32_t number = 0;
-    ASSAY_RETURN_IF_ERROR(
-        CopyFromDevice(simulator_.options(), memory_, address,
-                       absl::MakeSpan(reinterpret_cast<std::byte*>(&number), sizeof(number))));
+    ASSAY_RETURN_IF_ERROR(device_.CopyOut(
+        address, absl::MakeSpan(reinterpret_cast<std::byte*>(&number), sizeof(number))));
     index = number;
   }
   const auto last = static_cast<int64_t>(branches.size()) - 1;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "optimized/buffers/buffer_assignment.h"
 #include "optimized/gpu/kernels/kernel_emitter.h"
+#include "optimized/gpu/program/run_device.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/plan/program_plan.h"
 
@@ -40,20 +41,14 @@ absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
                                                 const ProgramPlan& plan,
                                                 const SimulatorOptions& options);
 
-// Reads device memory: only what was written, where the simulator watches that.
-absl::Status CopyFromDevice(const SimulatorOptions& options, const DeviceMemory& memory,
-                            uint64_t address, absl::Span<std::byte> bytes);
-
-// Runs a program in the simulator. `table`: a device address by entry of the BufferTable.
+// Runs a program on a device. `table`: a device address by entry of the BufferTable.
 class ProgramRun {
  public:
-  ProgramRun(const LaunchProgram& program, const BufferAssignment& buffers, Simulator& simulator,
-             DeviceMemory& memory, std::vector<uint64_t> table,
-             std::chrono::steady_clock::time_point deadline)
+  ProgramRun(const LaunchProgram& program, const BufferAssignment& buffers, RunDevice& device,
+             std::vector<uint64_t> table, std::chrono::steady_clock::time_point deadline)
       : program_(program),
         buffers_(buffers),
-        simulator_(simulator),
-        memory_(memory),
+        device_(device),
         table_(std::move(table)),
         deadline_(deadline) {}
 
@@ -75,8 +70,7 @@ class ProgramRun {
 
   const LaunchProgram& program_;
   const BufferAssignment& buffers_;
-  Simulator& simulator_;
-  DeviceMemory& memory_;
+  RunDevice& device_;
   std::vector<uint64_t> table_;
   std::chrono::steady_clock::time_point deadline_;
 };

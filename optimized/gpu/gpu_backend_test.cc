@@ -1,0 +1,64 @@
+// The backend gpu by way of the stand-in for its driver: the same bits as the simulator's own
+// backend, and what is said without one.
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "optimized/cpu/testing.h"
+#include "optimized/gpu/gpu_sim_backend.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+std::unique_ptr<Backend> OpenGpu(const std::string& name) {
+  BackendRegistry registry;
+  RegisterGpuSim(registry);
+  RegisterGpu(registry);
+  auto backend = registry.Create(name);
+  EXPECT_TRUE(backend.ok()) << backend.status();
+  return backend.ok() ? *std::move(backend) : nullptr;
+}
+
+constexpr const char* kModules[] = {
+    // Element by element.
+    "HloModule m\nENTRY main {\n x = f32[300] iota(), iota_dimension=0\n"
+    " c = f32[] constant(0.25)\n b = f32[300] broadcast(c), dimensions={}\n"
+    " y = f32[300] multiply(x, b)\n ROOT r = f32[300] exponential(y)\n}\n",
+    // A reduction, and two results.
+    "HloModule m\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+    " ROOT r = f32[] add(a, b) }\nENTRY main {\n x = f32[7,40] iota(), iota_dimension=1\n"
+    " z = f32[] constant(0)\n s = f32[7] reduce(x, z), dimensions={1}, to_apply=add\n"
+    " t = f32[40,7] transpose(x), dimensions={1,0}\n"
+    " ROOT r = (f32[7], f32[40,7]) tuple(s, t)\n}\n",
+    // A loop whose condition the host reads.
+    "HloModule m\ncond { p = (s32[], f32[16]) parameter(0)\n"
+    " i = s32[] get-tuple-element(p), index=0\n n = s32[] constant(5)\n"
+    " ROOT r = pred[] compare(i, n), direction=LT }\n"
+    "body { p = (s32[], f32[16]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+    " x = f32[16] get-tuple-element(p), index=1\n o = s32[] constant(1)\n"
+    " j = s32[] add(i, o)\n y = f32[16] add(x, x)\n"
+    " ROOT r = (s32[], f32[16]) tuple(j, y) }\n"
+    "ENTRY main {\n z = s32[] constant(0)\n x = f32[16] iota(), iota_dimension=0\n"
+    " t = (s32[], f32[16]) tuple(z, x)\n"
+    " ROOT r = (s32[], f32[16]) while(t), condition=cond, body=body\n}\n",
+};
+
+TEST(GpuBackend, GivesTheBitsOfTheSimulator) {
+  setenv("ASSAY_LIBCUDA", ASSAY_STAND_IN, 1);
+  const std::unique_ptr<Backend> simulated = OpenGpu("gpu-sim");
+  const std::unique_ptr<Backend> device = OpenGpu("gpu:image-ir=on");
+  ASSERT_NE(simulated, nullptr);
+  ASSERT_NE(device, nullptr);
+  EXPECT_NE(device->Describe().devices[0].find("Stand-in, sm_90"), std::string::npos);
+  for (const char* text : kModules) {
+    const std::unique_ptr<Module> module = MustRead(text);
+    ASSERT_NE(module, nullptr);
+    EXPECT_EQ(RunModule(*device, *module, {}).ToString(),
+              RunModule(*simulated, *module, {}).ToString());
+  }
+}
+
+}  // namespace
+}  // namespace assay
