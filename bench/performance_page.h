@@ -2,6 +2,7 @@
 // that is made of all of them.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Measured {
   int64_t peak_bytes = 0;  // 0: not known
   double kernels = 0;      // 0: not known
   double bytes_moved = 0;  // by its kernels, each operand and result once; 0: not known
+  std::map<std::string, double> statistics;  // all that the executable tells
 };
 
 struct WorkloadResult {

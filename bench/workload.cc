@@ -80,6 +80,10 @@ absl::StatusOr<std::vector<std::string>> FindWorkloads(const std::string& path) 
   return paths;
 }
 
+std::string NameOfWorkload(const std::string& module_path) {
+  return fs::path(module_path).stem().string();
+}
+
 absl::StatusOr<Workload> LoadWorkload(const std::string& module_path, uint64_t seed) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> files, FindCases(module_path));
   const CaseFile& file = files.front();

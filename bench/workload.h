@@ -23,6 +23,8 @@ struct Workload {
 
 // A module, or every module of a folder. The same seed draws the same inputs on every machine.
 absl::StatusOr<std::vector<std::string>> FindWorkloads(const std::string& path);
+// The file's name without folder and ending.
+std::string NameOfWorkload(const std::string& module_path);
 absl::StatusOr<Workload> LoadWorkload(const std::string& module_path, uint64_t seed);
 
 }  // namespace assay

@@ -30,6 +30,11 @@ class Statement {
   // Step to the end; then the statement may be bound again.
   absl::Status Run();
   absl::Status status() const { return status_; }
+  // Ready to be bound again, whatever rows are left.
+  void Reset() {
+    sqlite3_reset(statement_);
+    next_ = 1;
+  }
 
   std::string Text(int column) const;
   int64_t Integer(int column) const { return sqlite3_column_int64(statement_, column); }
@@ -40,6 +45,27 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
   int next_ = 1;
   absl::Status status_;
+};
+
+// Rolls back unless told that all went well.
+class Transaction {
+ public:
+  explicit Transaction(sqlite3* database)
+      : database_(database), status_(Execute(database, "BEGIN IMMEDIATE")) {}
+  ~Transaction() {
+    if (status_.ok() && !committed_) (void)Execute(database_, "ROLLBACK");
+  }
+  const absl::Status& status() const { return status_; }
+  absl::Status Commit() {
+    absl::Status done = Execute(database_, "COMMIT");
+    committed_ = done.ok();
+    return done;
+  }
+
+ private:
+  sqlite3* database_;
+  absl::Status status_;
+  bool committed_ = false;
 };
 
 }  // namespace assay

@@ -62,27 +62,20 @@ ALTER TABLE runs ADD COLUMN backend_version TEXT NOT NULL DEFAULT '';
 ALTER TABLE cases ADD COLUMN source TEXT NOT NULL DEFAULT '';
 ALTER TABLE cases ADD COLUMN inputs TEXT NOT NULL DEFAULT '';
 )sql"},
-};
-
-// Rolls back unless told that all went well.
-class Transaction {
- public:
-  explicit Transaction(sqlite3* database)
-      : database_(database), status_(Execute(database, "BEGIN IMMEDIATE")) {}
-  ~Transaction() {
-    if (status_.ok() && !committed_) (void)Execute(database_, "ROLLBACK");
-  }
-  const absl::Status& status() const { return status_; }
-  absl::Status Commit() {
-    absl::Status done = Execute(database_, "COMMIT");
-    committed_ = done.ok();
-    return done;
-  }
-
- private:
-  sqlite3* database_;
-  absl::Status status_;
-  bool committed_ = false;
+    {4, "series of performance", R"sql(
+CREATE TABLE texts(hash TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE points(
+  id INTEGER PRIMARY KEY, workload TEXT NOT NULL, subject TEXT NOT NULL, machine TEXT NOT NULL,
+  reference TEXT NOT NULL, version TEXT NOT NULL, commit_id TEXT NOT NULL, flags TEXT NOT NULL,
+  taken_ms INTEGER NOT NULL);
+CREATE INDEX points_by_series ON points(workload, subject, machine, reference, taken_ms);
+CREATE TABLE measures(
+  point_id INTEGER NOT NULL REFERENCES points(id) ON DELETE CASCADE, name TEXT NOT NULL,
+  value REAL NOT NULL, PRIMARY KEY(point_id, name)) WITHOUT ROWID;
+CREATE TABLE made(
+  point_id INTEGER NOT NULL REFERENCES points(id) ON DELETE CASCADE, kind TEXT NOT NULL,
+  hash TEXT NOT NULL, PRIMARY KEY(point_id, kind)) WITHOUT ROWID;
+)sql"},
 };
 
 absl::Status AddCases(sqlite3* database, int64_t run, const std::vector<CaseRow>& rows) {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -49,6 +51,26 @@ struct BenchmarkRow {
   int64_t samples = 0;
 };
 
+// One workload at one time in a series of performance: what was measured and what the compiler
+// made. Points with equal workload, subject, machine and reference are one series.
+struct PointRow {
+  int64_t id = 0;         // given by the store
+  std::string workload;   // name of the module
+  std::string subject;    // backend as on the command line
+  std::string machine;    // name and processor; times of two machines are never compared
+  std::string reference;  // hash of the frozen executable that ran beside it; "" when none did
+  std::string version, commit, flags;
+  int64_t taken_ms = 0;  // since 1970, UTC
+  // "ratio" (time / the reference's time), "run_seconds", "kernels", "bytes_moved", "peak_bytes",
+  // "code_bytes", "instructions", "compile.STAGE", ...
+  std::map<std::string, double> measures;
+  // The work of the compiler, by kind: "hlo", "plan", "decisions", "passes", "code". The store
+  // keeps each text once; a loaded point has only the hashes.
+  std::map<std::string, std::string> texts, hashes;
+};
+// 32 hexadecimal digits that name a text or an executable (FNV-1a of 128 bits).
+std::string HashOfContent(std::string_view bytes);
+
 struct RunRow {
   int64_t id = 0;    // given by the store
   std::string verb;  // check, fuzz, conform, bench, defects
@@ -68,7 +90,7 @@ struct RunRow {
 
 class Store {
  public:
-  static constexpr int kSchemaVersion = 3;
+  static constexpr int kSchemaVersion = 4;
 
   // Creates the file and its folder when missing. A file of a newer schema is an error that names
   // both versions.
@@ -79,6 +101,21 @@ class Store {
 
   // All of the run or nothing. Returns its id.
   absl::StatusOr<int64_t> Add(const RunRow& run);
+
+  // All of the points or none.
+  absl::Status AddPoints(const std::vector<PointRow>& points);
+  // The points of a workload ("": of all), oldest first.
+  absl::StatusOr<std::vector<PointRow>> Points(const std::string& workload = "");
+  // The text of this hash. NotFound: the store has none.
+  absl::StatusOr<std::string> Text(const std::string& hash);
+  // OK, or what is wrong with the file: damaged pages, rows whose owner is missing.
+  absl::Status Check();
+  // All runs and points of another store, which this one does not have yet. Returns how many.
+  absl::StatusOr<int64_t> Merge(const std::string& other_path);
+  // Removes runs and points older than this. Returns how many.
+  absl::StatusOr<int64_t> Prune(int64_t before_ms);
+  // The rows of one SELECT, a JSON object each. Nothing is changed, whatever the statement says.
+  absl::StatusOr<std::vector<std::string>> Query(const std::string& sql);
 
   // The newest `limit` runs, newest first, complete.
   absl::StatusOr<std::vector<RunRow>> Latest(int64_t limit);

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include "optimized/cpu/cpu_executable.h"
 #include "optimized/cpu/cpu_options.h"
 #include "optimized/cpu/cpu_target.h"
@@ -62,6 +63,17 @@ absl::Status Dump(const llvm::Module& code, const std::string& directory, std::s
   }
   code.print(out, nullptr);
   return absl::OkStatus();
+}
+
+// A statistic is a double: hashes are cut to what one holds exactly.
+constexpr uint64_t kExactIntegers = uint64_t{1} << 52;
+
+// Code that is translated without LLVM follows from its text, and from that alone.
+uint64_t HashOfText(const llvm::Module& code) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  code.print(out, nullptr);
+  return llvm::xxh3_64bits(text);
 }
 
 // Kernels of a program, and the bytes of their operands and results: loops and branches count once.
@@ -212,6 +224,7 @@ absl::Status Compilation::Link() {
   const Permission direct =
       may_be_direct_ ? gates_.Allow(DecisionKind::kKernel, "direct-code", nullptr) : Permission();
   const KernelBends& bends = direct.bends() == nullptr ? kNoBends : *direct.bends();
+  const uint64_t written = options_.trace ? HashOfText(*code_) : 0;
   ASSAY_ASSIGN_OR_RETURN(program_.code,
                          jit_->Compile(*code_, kEntryName, options_.threads, direct, bends));
   std::map<std::string, double>& statistics = program_.statistics;
@@ -221,6 +234,10 @@ absl::Status Compilation::Link() {
   statistics["code.direct"] = program_.code->is_direct() ? 1 : 0;
   statistics["tier.full"] = tier_ == Tier::kFull ? 1 : 0;
   statistics["code.bytes"] = static_cast<double>(program_.code->object_bytes());
+  if (options_.trace) {
+    const uint64_t hash = program_.code->is_direct() ? written : program_.code->object_hash();
+    statistics["code.hash"] = static_cast<double>(hash % kExactIntegers);
+  }
   statistics["arena.bytes"] = static_cast<double>(program_.buffers->arena_bytes());
   statistics["constants.bytes"] = static_cast<double>(program_.buffers->constants().size());
   CountKernels(*program_.buffers, statistics);

@@ -15,7 +15,8 @@ namespace assay {
 //   (xla) passes=on|off|all               optional HLO passes (on); all: those on request too
 //   without=a+b                     all passes but these
 //   verify=on|off                   verify the module after each pass (off)
-//   trace=on|off                    a record of each pass among the statistics (off)
+//   trace=on|off                    a record of each pass, and a hash of the code (code.hash),
+//                                   among the statistics (off)
 //   dump-llvm=FOLDER                write the LLVM IR of each module to FOLDER/NAME.ll
 void RegisterCpu(BackendRegistry& registry);
 

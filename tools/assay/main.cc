@@ -52,6 +52,7 @@ const std::vector<Verb> kVerbs = {
      "assay bench bench/workloads --backend cpu --peer xla", DeclareBench},
     {"backends", "List who can be judged, with their options", "assay backends cpu",
      DeclareBackends},
+    {"db", "Look through, query, join or empty the result store", "assay db check", DeclareDb},
     {"report", "Write one page about the latest runs", "assay report html -o assay-out/report",
      DeclareReport},
     {"ops", "The op table: what is read, what has a meaning", "assay ops --defined", DeclareOps},

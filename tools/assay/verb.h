@@ -39,6 +39,7 @@ void DeclareBugs(OptionList& line, VerbAction& action);
 void DeclareCheck(OptionList& line, VerbAction& action);
 void DeclareCompletion(OptionList& line, VerbAction& action);
 void DeclareConform(OptionList& line, VerbAction& action);
+void DeclareDb(OptionList& line, VerbAction& action);
 void DeclareDefects(OptionList& line, VerbAction& action);
 void DeclareExplain(OptionList& line, VerbAction& action);
 void DeclareFuzz(OptionList& line, VerbAction& action);

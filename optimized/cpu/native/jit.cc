@@ -16,6 +16,7 @@
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/xxhash.h"
 #include "optimized/runtime/symbols.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -225,6 +226,7 @@ absl::StatusOr<std::unique_ptr<JitCode>> Jit::Compile(llvm::Module& module, cons
   code->llvm_seconds_ = Seconds(start);
   for (const Object& object : objects) {
     code->object_bytes_ += static_cast<int64_t>(object->getBufferSize());
+    code->object_hash_ = code->object_hash_ * 31 + llvm::xxh3_64bits(object->getBuffer());
   }
   code->parts_ = static_cast<int>(objects.size());
   start = std::chrono::steady_clock::now();

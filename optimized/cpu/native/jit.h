@@ -25,6 +25,9 @@ class JitCode {
   double llvm_seconds() const { return llvm_seconds_; }
   double link_seconds() const { return link_seconds_; }
   int64_t object_bytes() const { return object_bytes_; }
+  // A hash of the code before it is linked, so that it is the same in every process; 0 where LLVM's
+  // code generation was not needed.
+  uint64_t object_hash() const { return object_hash_; }
   int parts() const { return parts_; }
   // True if LLVM's code generation was not needed.
   bool is_direct() const { return direct_ != nullptr; }
@@ -37,6 +40,7 @@ class JitCode {
   Entry entry_ = nullptr;
   double llvm_seconds_ = 0, link_seconds_ = 0;
   int64_t object_bytes_ = 0;
+  uint64_t object_hash_ = 0;
   int parts_ = 0;
 };
 

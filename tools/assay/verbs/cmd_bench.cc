@@ -22,6 +22,7 @@
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
+#include "tools/assay/tracking/tracking.h"
 #include "tools/assay/verb.h"
 
 namespace assay {
@@ -38,6 +39,8 @@ struct Options {
   uint64_t seed = 1;
   bool unjudged = false, no_reused = false, no_roof = false;
   bool growth = false;
+  int rounds = 0;
+  TrackingOptions tracking;
   bool json = false;
   std::string page;
   LimitOptions limits;
@@ -111,6 +114,7 @@ WorkloadResult MeasureOne(const Options& options, const std::string& path,
     one.peak_bytes = timing.peak_bytes;
     one.kernels = Statistic(timing, "kernels");
     one.bytes_moved = Statistic(timing, "bytes.moved");
+    one.statistics = timing.statistics;
     result.backends.push_back(std::move(one));
   }
   return result;
@@ -142,7 +146,8 @@ nlohmann::json ToJson(const WorkloadResult& one) {
                                 {"compile_seconds", IntervalJson(backend.compile)},
                                 {"peak_bytes", backend.peak_bytes},
                                 {"kernels", backend.kernels},
-                                {"bytes_moved", backend.bytes_moved}});
+                                {"bytes_moved", backend.bytes_moved},
+                                {"statistics", backend.statistics}});
   }
   json["same"] = IntervalJson(one.same);
   json["flops"] = one.cost.flops;
@@ -296,6 +301,12 @@ MeasureOptions MeasureOptionsOf(const Options& options) {
   measure.compiles = options.compiles;
   measure.precision = options.precision / 100;
   measure.compile.limits = options.limits.Get();
+  if (options.rounds > 0) {
+    // So many and no more, whatever the clock says: the work of the process is always the same.
+    measure.min_runs = measure.max_runs = options.rounds;
+    measure.min_seconds = 0;
+    measure.max_seconds = 1e9;
+  }
   return measure;
 }
 
@@ -384,6 +395,15 @@ int ExitStatusOf(const std::vector<WorkloadResult>& all, int64_t failed) {
 }
 
 absl::StatusOr<int> Run(const Options& options) {
+  if (options.tracking.any()) {
+    return RunTracking(options.tracking,
+                       {options.paths, options.backend, options.python, options.record.path,
+                        std::min(options.min_seconds, 0.05), std::min(options.max_seconds, 0.5),
+                        options.seed, options.json});
+  }
+  if (options.paths.empty()) {
+    return absl::InvalidArgumentError("PATH is missing: modules, or folders of modules");
+  }
   if (options.growth) return RunGrowth(options);
   ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> paths, AllPaths(options));
   const MeasureOptions measure = MeasureOptionsOf(options);
@@ -445,8 +465,7 @@ absl::StatusOr<int> Run(const Options& options) {
 void DeclareBench(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("PATH", options->paths,
-           "Modules, or folders of modules; manifest.json says how inputs are drawn")
-      .Required();
+           "Modules, or folders of modules; manifest.json says how inputs are drawn");
   AddBackendOption(line, options->backend, options->python, "Who is measured");
   line.Add("--peer", options->peer, "Beside whom; it gets the same arrays, turn by turn");
   line.AddDuration("--min-time", options->min_seconds, "Of timed runs per workload and backend");
@@ -468,6 +487,8 @@ void DeclareBench(OptionList& line, VerbAction& action) {
                "bench/growth_cases.txt: how their work grows is held against its law");
   line.Add("--page", options->page, "Write the results as Markdown to this file");
   line.AddFlag("--json", options->json, "One JSON object per workload, then a summary");
+  line.Add("--rounds", options->rounds, "Exactly so many timed runs; 0: by time").NonNegative();
+  options->tracking.Declare(line);
   options->limits.Declare(line);
   options->record.Declare(line);
   action = [options] { return Run(*options); };

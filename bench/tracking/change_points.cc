@@ -1,0 +1,247 @@
+// Three methods that find steps in a noisy series, and their vote.
+#include "bench/tracking/change_points.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bench/tracking/rank_tests.h"
+
+namespace assay {
+namespace {
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+double Quantile(std::vector<double> values, double part) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+std::vector<double> Slice(const std::vector<double>& values, size_t from, size_t to) {
+  return {values.begin() + static_cast<std::ptrdiff_t>(from),
+          values.begin() + static_cast<std::ptrdiff_t>(to)};
+}
+
+// A lone point far off both of its neighbours is the machine's, whatever caused it: it is put back
+// between them before anything is decided.
+std::vector<double> WithoutSpikes(const std::vector<double>& x, double noise) {
+  std::vector<double> calm = x;
+  for (size_t i = 1; i + 1 < x.size(); ++i) {
+    const double middle = Median({x[i - 1], x[i], x[i + 1]});
+    if (std::fabs(x[i] - middle) > 4 * noise) calm[i] = middle;
+  }
+  return calm;
+}
+
+constexpr size_t kLookBack = 30;
+
+// The first method: the newest three points against up to thirty before them, as medians.
+std::vector<size_t> ByLookBack(const std::vector<double>& x, double noise) {
+  std::vector<size_t> found;
+  size_t level = 0;  // where the present level began
+  for (size_t i = kShortestLevel; i + kShortestLevel <= x.size(); ++i) {
+    if (i < level + kShortestLevel) continue;
+    const size_t from = std::max(level, i > kLookBack ? i - kLookBack : 0);
+    const double before = Median(Slice(x, from, i));
+    const double after = Median(Slice(x, i, i + kShortestLevel));
+    const double count = static_cast<double>(i - from);
+    // The median of n points has a spread of about 1.25 noise / sqrt(n).
+    const double spread = 1.25 * noise * std::sqrt(1 / count + 1.0 / kShortestLevel);
+    if (std::fabs(after - before) < 4 * spread) continue;
+    // The step is where the first of the three has left the old level.
+    if (std::fabs(x[i] - before) < std::fabs(x[i] - after)) continue;
+    found.push_back(i);
+    level = i;
+  }
+  return found;
+}
+
+// The second: the cheapest division into level stretches. A point costs its squared distance in
+// units of noise, but no more than a limit, so that outliers do not buy levels of their own.
+std::vector<size_t> ByPartition(const std::vector<double>& x, double noise) {
+  const size_t n = x.size();
+  const double penalty = 4 * std::log(static_cast<double>(std::max<size_t>(n, 8))) + 3;
+  auto cost = [&](size_t from, size_t to) {
+    const double level = Median(Slice(x, from, to));
+    double sum = 0;
+    for (size_t i = from; i < to; ++i) {
+      const double off = (x[i] - level) / noise;
+      sum += std::min(off * off, 12.0);
+    }
+    return sum;
+  };
+  std::vector<double> best(n + 1, std::numeric_limits<double>::infinity());
+  std::vector<size_t> last(n + 1, 0);
+  best[0] = -penalty;
+  for (size_t to = kShortestLevel; to <= n; ++to) {
+    const size_t earliest = to > 80 ? to - 80 : 0;
+    for (size_t from = earliest; from + kShortestLevel <= to; ++from) {
+      if (std::isinf(best[from])) continue;
+      const double total = best[from] + cost(from, to) + penalty;
+      if (total < best[to]) {
+        best[to] = total;
+        last[to] = from;
+      }
+    }
+  }
+  std::vector<size_t> found;
+  for (size_t to = n; to > 0 && last[to] > 0; to = last[to]) found.push_back(last[to]);
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+// The third: ranks of three to ten points behind a place against up to thirty before it. The places
+// of a run of small probabilities count once, at the smallest.
+std::vector<size_t> ByRanks(const std::vector<double>& x) {
+  std::vector<size_t> found;
+  double smallest = 1;
+  size_t at = 0;
+  constexpr double kAlpha = 0.008;  // the normal approximation of 3 against 30 ends at 0.005
+  for (size_t i = kShortestLevel; i + kShortestLevel <= x.size() + 1; ++i) {
+    double p = 1;
+    if (i + kShortestLevel <= x.size()) {
+      const size_t from = i > kLookBack ? i - kLookBack : 0;
+      p = RankSumP(Slice(x, from, i), Slice(x, i, std::min(x.size(), i + 10)));
+    }
+    if (p < kAlpha && p < smallest) {
+      smallest = p;
+      at = i;
+    }
+    if (p >= kAlpha && smallest < 1) {
+      found.push_back(at);
+      smallest = 1;
+    }
+  }
+  return found;
+}
+
+bool HasNear(const std::vector<size_t>& places, size_t at) {
+  return std::any_of(places.begin(), places.end(),
+                     [&](size_t place) { return place + 2 >= at && place <= at + 2; });
+}
+
+// Finds the place around `at` that splits the points best into two levels.
+size_t BestSplit(const std::vector<double>& x, size_t at, size_t from, size_t to) {
+  double least = std::numeric_limits<double>::infinity();
+  size_t best = at;
+  for (size_t i = std::max(from + 1, at > 2 ? at - 2 : 0); i <= at + 2 && i + 1 < to; ++i) {
+    const double left = Median(Slice(x, from, i)), right = Median(Slice(x, i, to));
+    double sum = 0;
+    for (size_t k = from; k < to; ++k) sum += std::fabs(x[k] - (k < i ? left : right));
+    if (sum < least) {
+      least = sum;
+      best = i;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+double NoiseOf(const std::vector<double>& logarithms) {
+  std::vector<double> steps;
+  for (size_t i = 1; i < logarithms.size(); ++i) {
+    steps.push_back(std::fabs(logarithms[i] - logarithms[i - 1]));
+  }
+  // The median of |difference| of two normal values is 0.954 of their spread. With few points it
+  // is far off now and then, mostly where it is taken too small.
+  const double few = 1 + 3.0 / static_cast<double>(std::max<size_t>(1, logarithms.size()));
+  return std::max(0.0005, Median(steps) / 0.954 * few);
+}
+
+namespace {
+
+// Neighbours that resemble each other differ by less than the points of a level do: means of three
+// neighbours tell by how much.
+double NoiseOfLevels(const std::vector<double>& x) {
+  const double noise = NoiseOf(x);
+  std::vector<double> means;
+  for (size_t i = 0; i + 3 <= x.size(); i += 3) means.push_back((x[i] + x[i + 1] + x[i + 2]) / 3);
+  if (means.size() < 6) return noise;
+  return noise * std::clamp(NoiseOf(means) * std::sqrt(3.0) / noise, 1.0, 3.0);
+}
+
+}  // namespace
+
+std::vector<ChangePoint> FindChanges(const std::vector<double>& values) {
+  std::vector<ChangePoint> changes;
+  if (values.size() < 2 * kShortestLevel + 2) return changes;
+  std::vector<double> logs;
+  for (double value : values) logs.push_back(std::log(std::max(value, 1e-300)));
+  const double noise = NoiseOfLevels(logs);
+  const std::vector<double> x = WithoutSpikes(logs, noise);
+  const std::vector<std::vector<size_t>> votes = {ByLookBack(x, noise), ByPartition(x, noise),
+                                                  ByRanks(x)};
+  std::vector<size_t> places;
+  for (const std::vector<size_t>& method : {votes[1], votes[0]}) {
+    for (size_t at : method) {
+      int count = 0;
+      for (const std::vector<size_t>& other : votes) count += HasNear(other, at) ? 1 : 0;
+      if (count >= 2 && !HasNear(places, at)) places.push_back(at);
+    }
+  }
+  std::sort(places.begin(), places.end());
+  for (size_t k = 0; k < places.size(); ++k) {
+    const size_t from = k == 0 ? 0 : places[k - 1];
+    const size_t to = k + 1 < places.size() ? places[k + 1] : x.size();
+    ChangePoint change;
+    change.at = BestSplit(x, places[k], from, to);
+    const double before = Median(Slice(x, from, change.at));
+    const double after = Median(Slice(x, change.at, to));
+    const auto n = static_cast<double>(change.at - from), m = static_cast<double>(to - change.at);
+    const double spread = 1.25 * noise * std::sqrt(1 / n + 1 / m);
+    if (std::fabs(after - before) < std::max(4 * spread, 0.004)) continue;
+    change.before = std::exp(before);
+    change.after = std::exp(after);
+    for (const std::vector<size_t>& method : votes) {
+      change.votes += HasNear(method, places[k]) ? 1 : 0;
+    }
+    changes.push_back(change);
+  }
+  return changes;
+}
+
+std::vector<ChangePoint> FindSteps(const std::vector<double>& values, double tolerance) {
+  std::vector<ChangePoint> steps;
+  for (size_t i = 1; i < values.size(); ++i) {
+    const double before = values[i - 1], after = values[i];
+    const double scale = std::max(std::fabs(before), std::fabs(after));
+    if (std::fabs(after - before) <= tolerance * scale) continue;
+    steps.push_back({i, before, after, kChangeMethods});
+  }
+  return steps;
+}
+
+bool AlarmsByThirtyPercent(const std::vector<double>& prefix) {
+  if (prefix.size() < 6) return false;
+  const double before = Median(Slice(prefix, prefix.size() - 6, prefix.size() - 1));
+  return std::fabs(prefix.back() / before - 1) > 0.3;
+}
+
+bool AlarmsByTTest(const std::vector<double>& prefix) {
+  if (prefix.size() < 17) return false;
+  const std::vector<double> before = Slice(prefix, prefix.size() - 17, prefix.size() - 5);
+  const std::vector<double> after = Slice(prefix, prefix.size() - 5, prefix.size());
+  double x = 0, y = 0;
+  for (double value : before) x += value / static_cast<double>(before.size());
+  for (double value : after) y += value / static_cast<double>(after.size());
+  return std::fabs(y / x - 1) > 0.02 && WelchP(before, after) < 0.05;
+}
+
+bool AlarmsByFence(const std::vector<double>& prefix) {
+  if (prefix.size() < 12) return false;
+  std::vector<double> steps;
+  const size_t from = prefix.size() > 32 ? prefix.size() - 32 : 0;
+  for (size_t i = from + 1; i + 1 < prefix.size(); ++i) {
+    steps.push_back(std::fabs(prefix[i] / prefix[i - 1] - 1));
+  }
+  const double q1 = Quantile(steps, 0.25), q3 = Quantile(steps, 0.75);
+  return std::fabs(prefix.back() / prefix[prefix.size() - 2] - 1) > q3 + 3 * (q3 - q1);
+}
+
+}  // namespace assay

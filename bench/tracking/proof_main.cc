@@ -1,0 +1,94 @@
+// Repeats the proof of docs/performance-tracking.md:
+//   tracking_proof NOISE.txt SERIES                  detection and false alarms of the detector
+//   tracking_proof --causes ASSAY MODULE ...         causes of planted changes of the compiler
+// NOISE.txt has a series of ratios per line. A change of the compiler is a pass left out, of those
+// that changed the module; its cause is named rightly if the sentence names that pass or a rule
+// that fires in it.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include "bench/tracking/proof.h"
+#include "bench/tracking/side.h"
+#include "bench/workload.h"
+#include "nlohmann/json.hpp"
+
+namespace assay {
+namespace {
+
+// The rules of each pass that changed the module.
+std::map<std::string, std::set<std::string>> RulesByPass(const std::string& program,
+                                                         const std::string& path) {
+  std::map<std::string, std::set<std::string>> rules;
+  const absl::StatusOr<Ran> ran =
+      RunCommand({program, "print", path, "--optimized", "cpu", "--passes", "--json"}, 120);
+  if (!ran.ok()) return rules;
+  std::istringstream lines(ran->out);
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.value("changed", false)) continue;
+    std::set<std::string>& of_pass = rules[json.value("pass", "")];
+    std::istringstream words(json.value("rules", ""));
+    for (std::string word; words >> word;) {
+      if (word.back() == ',') word.pop_back();
+      of_pass.insert(word);
+    }
+  }
+  return rules;
+}
+
+int ProveCauses(const std::string& program, const std::vector<std::string>& paths) {
+  int planted = 0, right = 0, without_effect = 0;
+  std::printf("| workload | pass left out | named |\n| --- | --- | --- |\n");
+  for (const std::string& path : paths) {
+    const Side usual{"usual", program, "cpu", ""};
+    const Made before = MadeBy(usual, path, 120);
+    for (const auto& [pass, rules] : RulesByPass(program, path)) {
+      const Side bent{"bent", program, "cpu:without=" + pass, ""};
+      const Made after = MadeBy(bent, path, 120);
+      if (after.count("hlo") == 0 || after == before) {
+        ++without_effect;
+        continue;
+      }
+      ++planted;
+      const ChangeCause cause = Explain(before, after);
+      const std::string word = cause.key.substr(cause.key.find(' ') + 1);
+      const bool is_right = word == pass || rules.count(word) > 0;
+      right += is_right ? 1 : 0;
+      std::printf("| %s | %s | %s%s |\n", NameOfWorkload(path).c_str(), pass.c_str(),
+                  cause.sentence.c_str(), is_right ? "" : " (**wrong**)");
+    }
+  }
+  std::printf("\n%d planted, %d named rightly; %d more left the program as it was\n", planted,
+              right, without_effect);
+  return planted > 0 ? 0 : 1;
+}
+
+int ProveSteps(const std::string& noise, int64_t series) {
+  std::vector<std::vector<double>> recorded;
+  std::ifstream file(noise);
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    std::vector<double> values;
+    for (double value; words >> value;) values.push_back(value);
+    if (values.size() >= 5) recorded.push_back(std::move(values));
+  }
+  std::fputs(ProofTable(ProveDetector(recorded, series, 60, 1)).c_str(), stdout);
+  return recorded.empty() ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() >= 3 && words[0] == "--causes") {
+    return assay::ProveCauses(words[1], {words.begin() + 2, words.end()});
+  }
+  if (words.size() == 2) return assay::ProveSteps(words[0], std::atoll(words[1].c_str()));
+  std::fputs("usage: tracking_proof NOISE.txt SERIES | --causes ASSAY MODULE ...\n", stderr);
+  return 2;
+}

@@ -1,0 +1,50 @@
+// The options of performance over time, and who does what they ask for.
+#include "tools/assay/tracking/tracking.h"
+
+#include "spec/base/strings.h"
+
+namespace assay {
+
+void TrackingOptions::Declare(OptionList& line) {
+  line.AddFlag("--record", record,
+               "Add a point per workload to the series of the store, beside a frozen reference");
+  line.AddFlag("--ab", ab,
+               "Compare two sides, the first two words: programs, commits (built in a worktree), "
+               "releases (xla@0.4.31) or backends (cpu:without=loop-fusion)");
+  line.AddFlag("--watch", watch, "Find what changed in the series of the store, and why");
+  line.AddFlag("--bisect", bisect,
+               "GOOD BAD: find the commit, the release (xla@A xla@B) or the first of several "
+               "programs since which a workload is slower");
+  line.AddFlag("--gate", gate,
+               "With --ab: exit status 1 if a workload is slower; with --watch: if one of the last "
+               "five points is");
+  line.Add("--margin", margin, "Differences below this many per cent are the same")
+      .Positive()
+      .ShowDefault();
+  line.AddDuration("--budget", budget, "Of --ab and --bisect: end undecided after this");
+  line.Add("--samples", samples, "Pairs of processes per point of --record")
+      .Positive()
+      .ShowDefault();
+  line.Add("--candidate", candidate, "Record this side instead of this program");
+  line.Add("--commit", commit, "Record under this commit");
+  line.AddFlag("--freeze", freeze, "Make this program the reference of new series");
+  line.AddFlag("--no-instructions", no_instructions, "Do not count instructions");
+  line.Add("--markdown", markdown, "Write the table of --ab or --watch to this file");
+}
+
+absl::StatusOr<int> RunTracking(const TrackingOptions& options, const TrackingSetting& setting) {
+  const int wanted = (options.record ? 1 : 0) + (options.ab ? 1 : 0) + (options.watch ? 1 : 0) +
+                     (options.bisect ? 1 : 0);
+  if (wanted != 1) {
+    return absl::InvalidArgumentError("one of --record, --ab, --watch and --bisect at a time");
+  }
+  if (options.ab) return CompareSides(options, setting);
+  if (options.watch) return WatchSeries(options, setting);
+  if (options.bisect) return BisectSides(options, setting);
+  if (setting.paths.empty()) {
+    return absl::InvalidArgumentError("--record needs modules, or folders of modules");
+  }
+  return RecordSeries(options, setting);
+}
+
+}  // namespace assay
