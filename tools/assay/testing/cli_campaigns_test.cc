@@ -20,6 +20,13 @@ TEST(Cli, ReportFollowsARecordedRun) {
   Output output = Assay("report html --db recorded.db -o page");
   EXPECT_EQ(output.status, 0) << output.text;
   EXPECT_THAT(output.text, HasSubstr("page/index.html"));
+  for (const auto& [form, holds] :
+       {std::pair("junit", "<testsuites"), std::pair("sarif", "2.1.0"),
+        std::pair("markdown", "| conform"), std::pair("json", "\"headline\"")}) {
+    output = Assay(std::string("report ") + form + " --db recorded.db");
+    EXPECT_EQ(output.status, 0) << output.text;
+    EXPECT_THAT(output.text, HasSubstr(holds));
+  }
 }
 
 TEST(Cli, FuzzSaysWhatItCompared) {

@@ -66,6 +66,7 @@ TEST(Cli, ExitStatus) {
       {"explain --profiles", 0, "xla"},
       {"conform --filter no-such-golden", 2, "no-such-golden"},
       {"report html --db no-such.db", 2, "there is no result store no-such.db"},
+      {"report junit --db no-such.db", 2, "there is no result store no-such.db"},
       {"check --help", 0, "--python"},
       {"run --help", 0, "--python"},
       {"print --help", 0, "--python"},

@@ -1,10 +1,12 @@
-// assay report: the page about the latest runs.
+// assay report: what the latest runs came to, as a page or for other programs.
 #include <filesystem>
 #include <memory>
 #include <system_error>
 
 #include "nlohmann/json.hpp"
+#include "reports/forms/machine_reports.h"
 #include "reports/page.h"
+#include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/json_line.h"
@@ -15,13 +17,30 @@
 namespace assay {
 namespace {
 
+constexpr char kDefaultFolder[] = "assay-out/report";
+
 struct Options {
   std::string form = "html";
-  std::string folder = "assay-out/report";
+  std::string out;  // "": of a page kDefaultFolder, of the other forms standard output
   std::string db = kDefaultStore;
   int64_t runs = 200;
   bool json = false;
 };
+
+// To the file, or to standard output.
+absl::StatusOr<int> WriteForm(const std::string& text, size_t runs, const Options& options) {
+  if (options.out.empty()) {
+    PrintBytes(text);
+    return kExitOk;
+  }
+  ASSAY_RETURN_IF_ERROR(WriteFile(options.out, text));
+  if (options.json) {
+    PrintJson({{"page", options.out}, {"runs", runs}});
+  } else {
+    Print(StrCat("wrote ", options.out, " about ", Count(static_cast<int64_t>(runs), "run")));
+  }
+  return kExitOk;
+}
 
 absl::StatusOr<int> Run(const Options& options) {
   // A store is made for those who write; whoever asks for a report has mistyped its path.
@@ -36,8 +55,11 @@ absl::StatusOr<int> Run(const Options& options) {
         StrCat("the result store ", options.db,
                " holds no run yet; assay check, fuzz, conform and bench add theirs"));
   }
+  for (const ReportForm& form : ReportForms()) {
+    if (options.form == form.name) return WriteForm(form.render(runs), runs.size(), options);
+  }
   PageOptions page;
-  page.folder = options.folder;
+  page.folder = options.out.empty() ? kDefaultFolder : options.out;
   ASSAY_ASSIGN_OR_RETURN(std::string path, WritePage(runs, page));
   if (options.json) {
     PrintJson({{"page", path}, {"runs", runs.size()}});
@@ -51,8 +73,13 @@ absl::StatusOr<int> Run(const Options& options) {
 
 void DeclareReport(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  line.Add("FORM", options->form, "html").OneOf({"html"}).Required();
-  line.Add("-o,--out", options->folder, "Folder of the page").ShowDefault();
+  line.Add("FORM", options->form, "html, or a form that other programs read")
+      .OneOf({"html", "junit", "sarif", "markdown", "json"})
+      .Required();
+  line.Add(
+      "-o,--out", options->out,
+      "Folder of the page (default: assay-out/report), file of another form (default: standard "
+      "output)");
   line.Add("--db", options->db, "The result store").ShowDefault();
   line.Add("--runs", options->runs, "Look at so many of the newest runs").Positive().ShowDefault();
   line.AddFlag("--json", options->json, "One JSON object instead");

@@ -1,0 +1,180 @@
+// A store keeps what it acknowledged: writers are killed, files end early, disks are full.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "reports/sqlite.h"
+#include "reports/store.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string CleanPath(const std::string& name) {
+  const fs::path folder = fs::path(testing::TempDir()) / "assay_store_robustness" / name;
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  return (folder / "assay.db").string();
+}
+
+RunRow RunOf(int writer, int number, int cases) {
+  RunRow run = BeginRun("check", StrCat("writer", writer), StrCat(number));
+  CaseRow row;
+  row.subject = "cpu";
+  row.status = "passed";
+  for (int i = 0; i < cases; ++i) {
+    row.name = StrCat("case", i);
+    run.cases.push_back(row);
+  }
+  return run;
+}
+
+// Every run whole, and no page of the file damaged.
+void ExpectWhole(const std::string& path, size_t cases_per_run) {
+  auto store = Store::Open(path);
+  ASSERT_TRUE(store.ok()) << store.status();
+  auto runs = (*store)->Latest(1 << 20);
+  ASSERT_TRUE(runs.ok()) << runs.status();
+  for (const RunRow& run : *runs) EXPECT_EQ(run.cases.size(), cases_per_run) << run.command;
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  {
+    Statement check(database, "PRAGMA integrity_check");
+    ASSERT_TRUE(check.Step());
+    EXPECT_EQ(check.Text(0), "ok");
+  }
+  sqlite3_close(database);
+}
+
+// Adds runs and writes the number of each to `acknowledged` once the store has taken it.
+[[noreturn]] void WriteUntilKilled(const std::string& path, int writer, int acknowledged) {
+  auto store = Store::Open(path);
+  for (int number = 0; store.ok(); ++number) {
+    if (!(*store)->Add(RunOf(writer, number, 20)).ok()) _exit(2);
+    if (write(acknowledged, &number, sizeof(number)) != sizeof(number)) _exit(3);
+  }
+  _exit(1);
+}
+
+TEST(StoreRobustness, KeepsWhatItAcknowledgedWhenWritersAreKilled) {
+  constexpr int kKills = 25, kWriters = 4;
+  const std::string path = CleanPath("killed");
+  std::mt19937 random(7);
+  std::map<std::string, std::set<std::string>> acknowledged;
+  int writer = 0;
+  for (int round = 0; round < kKills; ++round) {
+    struct Child {
+      pid_t pid;
+      int pipe, writer;
+    };
+    std::vector<Child> children;
+    for (int i = 0; i < kWriters; ++i, ++writer) {
+      int ends[2];
+      ASSERT_EQ(pipe(ends), 0);
+      const pid_t pid = fork();
+      if (pid == 0) {
+        close(ends[0]);
+        WriteUntilKilled(path, writer, ends[1]);
+      }
+      close(ends[1]);
+      children.push_back({pid, ends[0], writer});
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % 40));
+    for (const Child& child : children) kill(child.pid, SIGKILL);
+    for (const Child& child : children) {
+      int status = 0;
+      waitpid(child.pid, &status, 0);
+      EXPECT_TRUE(WIFSIGNALED(status)) << "a writer gave up: " << WEXITSTATUS(status);
+      int number = 0;
+      while (read(child.pipe, &number, sizeof(number)) == sizeof(number)) {
+        acknowledged[StrCat("writer", child.writer)].insert(StrCat(number));
+      }
+      close(child.pipe);
+    }
+  }
+  ExpectWhole(path, 20);
+  auto store = Store::Open(path);
+  ASSERT_TRUE(store.ok()) << store.status();
+  auto runs = (*store)->Latest(1 << 20);
+  ASSERT_TRUE(runs.ok());
+  std::map<std::string, std::set<std::string>> there;
+  for (const RunRow& run : *runs) there[run.backend].insert(run.command);
+  size_t total = 0;
+  for (const auto& [name, numbers] : acknowledged) {
+    for (const std::string& number : numbers) {
+      ++total;
+      EXPECT_EQ(there[name].count(number), 1u) << name << " run " << number << " is lost";
+    }
+  }
+  EXPECT_GT(total, 0u);
+}
+
+TEST(StoreRobustness, ATruncatedFileIsAClearError) {
+  const std::string whole = CleanPath("truncated");
+  {
+    auto store = Store::Open(whole);
+    ASSERT_TRUE(store.ok());
+    for (int i = 0; i < 30; ++i) ASSERT_TRUE((*store)->Add(RunOf(0, i, 50)).ok());
+  }
+  const auto size = static_cast<int64_t>(fs::file_size(whole));
+  ASSERT_GT(size, 20000);
+  int errors = 0;
+  for (int64_t keep = 1; keep < size; keep += size / 40) {
+    const std::string path = CleanPath("truncated_copy");
+    fs::copy_file(whole, path);
+    fs::resize_file(path, static_cast<uintmax_t>(keep));
+    auto store = Store::Open(path);
+    absl::Status status = store.status();
+    if (store.ok()) {
+      status = (*store)->Latest(1000).status();
+      if (status.ok()) status = (*store)->Add(RunOf(0, 99, 1)).status();
+    }
+    if (status.ok()) continue;
+    ++errors;
+    EXPECT_FALSE(status.message().empty());
+  }
+  // A cut within the last page may hit bytes that nothing uses; most cuts hit something.
+  EXPECT_GE(errors, 35);
+}
+
+TEST(StoreRobustness, AFullDiskLosesNothingThatWasThere) {
+  const std::string path = CleanPath("full");
+  {
+    auto store = Store::Open(path);
+    ASSERT_TRUE(store.ok());
+    ASSERT_TRUE((*store)->Add(RunOf(0, 0, 20)).ok());
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{400000, 400000};  // of any file, so that writing ends as on a full disk
+    setrlimit(RLIMIT_FSIZE, &limit);
+    auto store = Store::Open(path);
+    if (!store.ok()) _exit(2);
+    for (int i = 0; i < 20; ++i) {
+      const absl::Status status = (*store)->Add(RunOf(1, i, 20000)).status();
+      if (!status.ok()) _exit(status.message().empty() ? 3 : 0);
+    }
+    _exit(4);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  ExpectWhole(path, 20);
+}
+
+}  // namespace
+}  // namespace assay
