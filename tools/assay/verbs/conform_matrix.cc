@@ -148,9 +148,12 @@ void Tell(const MatrixOptions& options, const MatrixCell& cell, const Outcome& o
     return;
   }
   const std::string_view status = StatusWord(outcome.kind);
-  if (IsBad(outcome) && tally.told++ < kMostTold)
+  if (IsBad(outcome) && tally.told++ < kMostTold) {
+    // What a compiler wrote when it died goes on for many lines.
+    const std::string words = outcome.Describe();
     Print(StrCat(Styled(Style::kBad, std::string(status)), " ", cell.Name(), ": ",
-                 outcome.Describe()));
+                 words.substr(0, words.find('\n'))));
+  }
 }
 
 }  // namespace
