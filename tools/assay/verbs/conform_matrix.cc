@@ -149,7 +149,7 @@ void Tell(const MatrixOptions& options, const MatrixCell& cell, const Outcome& o
   }
   const std::string_view status = StatusWord(outcome.kind);
   if (IsBad(outcome) && tally.told++ < kMostTold) {
-    // What a compiler wrote when it died goes on for many lines.
+    // A compiler that dies writes many lines; the first says of what.
     const std::string words = outcome.Describe();
     Print(StrCat(Styled(Style::kBad, std::string(status)), " ", cell.Name(), ": ",
                  words.substr(0, words.find('\n'))));
