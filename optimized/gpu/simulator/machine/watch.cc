@@ -116,7 +116,13 @@ bool MemoryUnit::WatchGranules(const MemoryOp& op, Use use, const Group& group, 
 bool MemoryUnit::WatchRaces(const MemoryOp& op, Use use, const Group& group) {
   Shadow& shadow = *group.region.shadow;
   const int first = std::countr_zero(group.mask);
-  shadow.PrepareStamps(op.alignment % 4 == 0 ? 0 : group.Offset(first), op.bytes);
+  // Four bytes that do not begin at a granule share it with others, in whichever lane they do.
+  uint64_t offsets = 0;
+  if (op.alignment % 4 != 0) {
+    for (uint32_t rest = group.mask; rest != 0; rest &= rest - 1)
+      offsets |= group.Offset(std::countr_zero(rest));
+  }
+  shadow.PrepareStamps(offsets, op.bytes);
   if (group.is_same && use == Use::kRead) {
     // A second lane says all that the others would.
     const uint32_t rest = group.mask & (group.mask - 1);
