@@ -5,6 +5,7 @@
 #include "optimized/pipeline/pipeline.h"
 #include "spec/base/row_table_for_test.h"
 #include "spec/base/strings.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
@@ -211,6 +212,37 @@ less { a = f32[] parameter(0)
     for (const Instruction* inst : module->entry()->PostOrder())
       StrAppend(&names, names.empty() ? "" : " ", inst->name());
     return names;
+  };
+  // Random numbers are random bits, scaled; nothing else draws.
+  see["pass-fe-rng-expander"] = [] {
+    const auto module = ReadForTest(R"(
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      ROOT r = f32[8] rng(a, b), distribution=rng_uniform)");
+    Gates gates;
+    PipelineOptions options;
+    options.verify_each = true;
+    EXPECT_EQ(RunRequired(Stage::kLegalize, *module, gates, options), absl::OkStatus());
+    return StrCat(module->HasAny({Opcode::kRng}) ? "drawn as before" : "expanded", ", ",
+                  module->HasAny({Opcode::kRngBitGenerator}) ? "from random bits" : "from nothing");
+  };
+  // Whichever computation the wrong instruction is in, the entry or one that it calls.
+  see["pass-fe-hlo-verifier"] = [] {
+    const std::string text = R"(HloModule m
+negated { x = f32[4] parameter(0)
+  ROOT n = f32[4] negate(x) }
+ENTRY e { y = f32[4] parameter(0)
+  c = f32[4] call(y), to_apply=negated
+  ROOT r = f32[4] abs(c) })";
+    std::string told = Verify(*ReadForTest(text)).ok() ? "accepted" : "rejected";
+    for (const std::string name : {"negated", "e"}) {
+      const auto module = ReadForTest(text);
+      Computation* computation = module->GetComputationWithName(name);
+      computation->root()->mutable_shape() = Shape::Array(ElementType::kF32, {5});
+      const absl::Status status = Verify(*module);
+      StrAppend(&told, "; root of ", name, status.ok() ? " accepted" : " rejected");
+    }
+    return told;
   };
   see["pipe-hlo-pass-pipeline"] = [] {
     const auto module = ReadForTest(R"(

@@ -6,6 +6,7 @@
 #include "optimized/passes/cleanup/cse.h"
 #include "optimized/passes/cleanup/dce.h"
 #include "optimized/passes/cleanup/map_inliner.h"
+#include "optimized/passes/cleanup/module_dce.h"
 #include "optimized/passes/cleanup/sanitize_constant_names.h"
 #include "optimized/passes/cleanup/sort_simplifier.h"
 #include "optimized/passes/cleanup/subcomputation_unification.h"
@@ -38,7 +39,12 @@
 #include "optimized/passes/expanders/scaled_dot_expander.h"
 #include "optimized/passes/expanders/scan_expander.h"
 #include "optimized/passes/expanders/top_k_expander.h"
+#include "optimized/passes/fallbacks/convolution_4d_expander.h"
+#include "optimized/passes/fallbacks/factorization_expanders.h"
+#include "optimized/passes/fallbacks/gather_expander.h"
+#include "optimized/passes/fallbacks/logistic_expander.h"
 #include "optimized/passes/floats/bfloat16_normalization.h"
+#include "optimized/passes/floats/element_type_converter.h"
 #include "optimized/passes/forms/batch_dot_simplification.h"
 #include "optimized/passes/forms/convolution_group_converter.h"
 #include "optimized/passes/forms/dot_decomposer.h"
@@ -63,6 +69,7 @@
 #include "optimized/passes/reductions/tree_reduction_rewriter.h"
 #include "optimized/passes/rules/algebraic_simplifier.h"
 #include "optimized/passes/rules/constant_folding.h"
+#include "optimized/passes/rules/reshape_mover.h"
 
 namespace assay {
 namespace {
@@ -97,6 +104,8 @@ constexpr PassInfo kPasses[] = {
     {"call-graph-flattener", RunsIn::kCompiler, "each call site gets a computation of its own",
      Make<CallGraphFlattener>},
     {"call-inliner", RunsIn::kPipeline, "calls become what they call", Make<CallInliner>},
+    {"cholesky-expander", RunsIn::kOnRequest,
+     "Cholesky factors column by column (the native kernel is faster)", Make<CholeskyExpander>},
     {"collective-numbering", RunsIn::kCompiler,
      "collectives are numbered, for the plans of the runtime", Make<CollectiveNumbering>},
     {"conditional-canonicalizer", RunsIn::kOnRequest, "conditionals give tuples",
@@ -109,6 +118,8 @@ constexpr PassInfo kPasses[] = {
     {"constant-folding", RunsIn::kPipeline, "constant expressions become constants",
      Make<ConstantFolding>},
     {"control-dep-remover", RunsIn::kOnRequest, "control dependencies go", Make<ControlDepRemover>},
+    {"convolution-4d-expander", RunsIn::kOnRequest, "convolutions lose trivial dimensions",
+     Make<Convolution4dExpander>},
     {"convolution-canonicalization", RunsIn::kOnRequest,
      "convolutions get the dimension order of the fast path", Make<ConvolutionCanonicalization>},
     {"convolution-group-converter", RunsIn::kOnRequest, "a convolution per group of features",
@@ -136,10 +147,16 @@ constexpr PassInfo kPasses[] = {
      Make<FormExpander>},
     {"fusion-to-call", RunsIn::kCompiler, "fusions that no kernel can make become calls",
      Make<FusionToCall>},
+    {"gather-expander", RunsIn::kOnRequest,
+     "gathers are loops of slices (the native kernel is faster)", Make<GatherExpander>},
     {"get-dimension-size-rewriter", RunsIn::kCompiler, "sizes of static dimensions are constants",
      Make<GetDimensionSizeRewriter>},
     {"gpu-sanitize-constant-names", RunsIn::kOnRequest, "names of constants that PTX takes",
      Make<SanitizeConstantNames>},
+    {"hlo-element-type-converter", RunsIn::kOnRequest, "F16 becomes F32 around arithmetic",
+     Make<ElementTypeConverter>},
+    {"hlo-module-dce", RunsIn::kPipeline,
+     "what no result needs of loops' states, across the module", Make<ModuleDce>},
     {"hlo-subcomputation-unification", RunsIn::kOnRequest, "equal computations become one",
      Make<SubcomputationUnification>},
     {"horizontal-fusion", RunsIn::kOnRequest,
@@ -147,6 +164,8 @@ constexpr PassInfo kPasses[] = {
      Make<HorizontalFusion>},
     {"indexed-array-analysis", RunsIn::kOnRequest,
      "tells which arrays are look-ups, from verbosity 2 on", Make<IndexedArrayPrinter>},
+    {"logistic-expander", RunsIn::kOnRequest, "the logistic function as a quotient",
+     Make<LogisticExpander>},
     {"loop-fusion", RunsIn::kPipeline, "producers move into the loops of their consumers",
      Make<LoopFusion>},
     {"map-inliner", RunsIn::kPipeline, "maps become the ops of their function, on whole arrays",
@@ -168,6 +187,8 @@ constexpr PassInfo kPasses[] = {
      "operands of reduces are seen in the default layout", Make<ReductionLayoutNormalizer>},
     {"reduction-splitter", RunsIn::kOnRequest,
      "reduces along dimensions apart from each other become two", Make<ReductionSplitter>},
+    {"reshape-mover", RunsIn::kOnRequest, "reshapes that all operands have move behind the op",
+     Make<ReshapeMover>},
     {"rng-expander", RunsIn::kCompiler, "random numbers in terms of random bits",
      Make<RngExpander>},
     {"root-instruction-sinker", RunsIn::kOnRequest, "in a schedule the root comes last",
@@ -184,6 +205,8 @@ constexpr PassInfo kPasses[] = {
      Make<TopKExpander>},
     {"tree-reduction-rewriter", RunsIn::kOnRequest,
      "long reductions in two steps, for smaller rounding errors", Make<TreeReductionRewriter>},
+    {"triangular-solve-expander", RunsIn::kOnRequest,
+     "solves row by row (the native kernel is faster)", Make<TriangularSolveExpander>},
     {"tuple-simplifier", RunsIn::kPipeline, "elements of tuples become what was put in",
      Make<TupleSimplifier>},
     {"variadic-op-splitter", RunsIn::kOnRequest, "concatenates of very many operands become trees",

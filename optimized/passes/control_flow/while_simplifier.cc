@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "optimized/analysis/while_state.h"
+#include "optimized/passes/control_flow/while_flattener.h"
 #include "optimized/passes/util/module_util.h"
 #include "optimized/passes/util/rule_util.h"
 #include "optimized/passes/util/while_util.h"
@@ -237,6 +238,10 @@ absl::StatusOr<bool> WhileSimplifier::Run(Module& module, PassContext& context) 
       if (inst->opcode() == Opcode::kWhile && IsCandidate(*inst)) loops.push_back(inst);
     }
     for (Instruction* inst : loops) {
+      if (FlattenState(inst, context.gates)) {
+        changed = true;
+        continue;
+      }
       changed |= SinkConstants(inst, context.gates);
       changed |= ForwardInvariants(inst, context.gates);
       if (size < kMaxInlinedInstructions && Unroll(inst, context.gates, purity)) {
