@@ -9,6 +9,7 @@
 namespace assay::gpu {
 
 inline constexpr int kLanes = 32;
+#define ASSAY_LANES for (int k = 0; k < kLanes; ++k)
 
 // Integers of other widths live zero-extended in the next larger type; truths in kI8, as 0 and 1;
 // pointers in kI64.
