@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
+#include "spec/base/error.h"
 
 namespace assay::gpu {
 namespace {
@@ -60,7 +61,7 @@ std::string ToString(const KernelFinding& finding) {
 }
 
 absl::Status StatusOf(const KernelFinding& finding) {
-  absl::Status status = absl::InternalError(ToString(finding));
+  absl::Status status = MakeError(ErrorClass::kRunCrash, ToString(finding));
   nlohmann::json json = {{"kind", std::string(FindingName(finding.kind))},
                          {"kernel", finding.kernel},
                          {"instruction", finding.instruction},

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "optimized/gpu/defects/kernel_mutations.h"
 #include "optimized/gpu/simulator/testing/case_run.h"
+#include "spec/base/error.h"
 
 namespace assay::gpu {
 namespace {
@@ -30,6 +31,8 @@ void CheckCase(const CaseBlock& block, uint64_t seed) {
   }
   const std::optional<KernelFinding> found = FindingOf(status);
   ASSERT_TRUE(found.has_value()) << status;
+  // It ran, so it was compiled.
+  EXPECT_EQ(ClassOf(status), ErrorClass::kRunCrash) << status;
   EXPECT_EQ(FindingName(found->kind), finding) << status;
   EXPECT_NE(ToString(*found).find(block.Value("at")), std::string::npos) << status;
 }
