@@ -12,24 +12,11 @@
 #include "optimized/cpu/kernels/dot_kernel.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/expanders/top_k_expander.h"
+#include "optimized/plan/support.h"
 #include "spec/base/strings.h"
-#include "spec/ops/shape_inference.h"
 
 namespace assay {
 namespace {
-
-// The combiner's parameters have the operands' types: no code converts between them.
-std::string CombinesAsIs(const Instruction& instruction) {
-  const Computation& combiner = *instruction.callees().back();
-  const int64_t n = combiner.parameter_count() / 2;
-  for (int64_t k = 0; k < combiner.parameter_count(); ++k) {
-    if (combiner.parameter(k)->shape().element_type() !=
-        instruction.operand(k % n)->shape().element_type()) {
-      return "a combiner of another type than its operands";
-    }
-  }
-  return "";
-}
 
 // A collective moves bytes: its results have the operands' types.
 bool ConvertsBetweenTypes(const Instruction& collective) {
@@ -68,19 +55,15 @@ std::string IsKnownCall(const Instruction& instruction) {
   return known ? "" : "this custom call";
 }
 
-std::string IsPlain(const Instruction& instruction) {
-  return IsPlainConvolution(instruction.attributes()) ? "" : "a backward or sparse convolution";
-}
-
 struct Form {
   Opcode opcode;
   std::string (*missing)(const Instruction& instruction);
 };
 constexpr Form kForms[] = {
-    {Opcode::kCholesky, HasNoTinyFloats},        {Opcode::kConvolution, IsPlain},
-    {Opcode::kCustomCall, IsKnownCall},          {Opcode::kReduceWindow, CombinesAsIs},
-    {Opcode::kRngBitGenerator, GivesWholeWords}, {Opcode::kScatter, CombinesAsIs},
-    {Opcode::kSelectAndScatter, CombinesAsIs},   {Opcode::kTriangularSolve, HasNoTinyFloats},
+    {Opcode::kCholesky, HasNoTinyFloats},         {Opcode::kConvolution, IsForwardConvolution},
+    {Opcode::kCustomCall, IsKnownCall},           {Opcode::kReduceWindow, CombinesOwnType},
+    {Opcode::kRngBitGenerator, GivesWholeWords},  {Opcode::kScatter, CombinesOwnType},
+    {Opcode::kSelectAndScatter, CombinesOwnType}, {Opcode::kTriangularSolve, HasNoTinyFloats},
 };
 
 OpSupportTable SupportTable() {

@@ -8,6 +8,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/ops/shape_inference.h"
 
 namespace assay {
 namespace {
@@ -120,6 +121,22 @@ absl::Status CheckSupported(const Target& target, const Module& module) {
     }
   }
   return absl::OkStatus();
+}
+
+std::string CombinesOwnType(const Instruction& instruction) {
+  const Computation& combiner = *instruction.callees().back();
+  const int64_t n = combiner.parameter_count() / 2;
+  for (int64_t k = 0; k < combiner.parameter_count(); ++k) {
+    if (combiner.parameter(k)->shape().element_type() !=
+        instruction.operand(k % n)->shape().element_type()) {
+      return "a combiner of another type than its operands";
+    }
+  }
+  return "";
+}
+
+std::string IsForwardConvolution(const Instruction& instruction) {
+  return IsPlainConvolution(instruction.attributes()) ? "" : "a backward or sparse convolution";
 }
 
 }  // namespace assay

@@ -2,6 +2,8 @@
 // backend and for each instruction of a module.
 #pragma once
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "optimized/target/target.h"
 #include "spec/ir/module.h"
@@ -14,5 +16,11 @@ bool IsCompiled(const Target& target, Opcode opcode);
 bool IsCompiledFor(const Target& target, Opcode opcode, ElementType type);
 // An unsupported error that names the first instruction, and what of it has no code; OK otherwise.
 absl::Status CheckSupported(const Target& target, const Module& module);
+
+// Forms that the shared element emitters have no code for, as OpSupport::missing tells them: empty
+// where the form is another one.
+// The parameters of a combiner have the operands' types: no code converts between them.
+std::string CombinesOwnType(const Instruction& instruction);
+std::string IsForwardConvolution(const Instruction& instruction);
 
 }  // namespace assay

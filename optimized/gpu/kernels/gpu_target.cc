@@ -9,30 +9,13 @@
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/functions/complex.h"
 #include "optimized/gpu/kernels/array_kernels.h"
-#include "spec/ops/shape_inference.h"
+#include "optimized/plan/support.h"
 
 namespace assay::gpu {
 namespace {
 
 std::string IsAnnotationOnly(const Instruction& call) {
   return IsAnnotation(call) ? "" : "this custom call";
-}
-
-// The combiner's parameters have the operands' types: no code converts between them.
-std::string CombinesOwnType(const Instruction& instruction) {
-  const Computation& combiner = *instruction.callees().back();
-  const int64_t n = combiner.parameter_count() / 2;
-  for (int64_t k = 0; k < combiner.parameter_count(); ++k) {
-    if (combiner.parameter(k)->shape().element_type() !=
-        instruction.operand(k % n)->shape().element_type()) {
-      return "a combiner of another type than its operands";
-    }
-  }
-  return "";
-}
-
-std::string IsForwardConvolution(const Instruction& instruction) {
-  return IsPlainConvolution(instruction.attributes()) ? "" : "a backward or sparse convolution";
 }
 
 struct Form {
