@@ -9,10 +9,10 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 #include "optimized/defects/plant.h"
+#include "optimized/gpu/driver/module_image.h"
 #include "optimized/gpu/gpu_executable.h"
 #include "optimized/gpu/gpu_options.h"
 #include "optimized/gpu/kernels/gpu_target.h"
-#include "optimized/gpu/ptx.h"
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/plan/support.h"
 #include "spec/base/error.h"
@@ -111,15 +111,14 @@ class GpuCompilation {
       llvm::raw_string_ostream(text) << *code;
       ASSAY_RETURN_IF_ERROR(WriteCode(options_.llvm_directory, name, ".ll", text));
     }
-    if (options_.cuda != nullptr) {
-      ASSAY_ASSIGN_OR_RETURN(
-          program_.image,
-          MakeKernelImage(*code, std::string(options_.architecture->name), options_.image_ir));
-      program_.cuda = options_.cuda;
-    }
+    program_.cuda = options_.cuda;
+    if (options_.cuda == nullptr && options_.ptx_directory.empty()) return absl::OkStatus();
+    const ImageOptions image{.processor = std::string(options_.architecture->name),
+                             .features = std::string(options_.architecture->features),
+                             .with_ir = options_.image_ir};
+    ASSAY_ASSIGN_OR_RETURN(program_.image, MakeKernelImage(*code, image));
     if (options_.ptx_directory.empty()) return absl::OkStatus();
-    ASSAY_ASSIGN_OR_RETURN(const std::string ptx, ToPtx(*code, *options_.architecture));
-    return WriteCode(options_.ptx_directory, name, ".ptx", ptx);
+    return WriteCode(options_.ptx_directory, name, ".ptx", program_.image.text);
   }
 
   GpuOptions options_;

@@ -44,7 +44,7 @@ KernelImage Image() {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   const auto module = llvm::parseAssemblyString(kKernel, diagnostic, context);
-  const auto image = MakeKernelImage(*module, "sm_80", true);
+  const auto image = MakeKernelImage(*module, {.processor = "sm_80", .with_ir = true});
   EXPECT_TRUE(image.ok()) << image.status();
   return image.ok() ? *image : KernelImage();
 }

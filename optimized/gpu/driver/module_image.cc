@@ -9,6 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -25,12 +26,15 @@ namespace {
 constexpr std::string_view kMark = "// assay-ir: ";
 constexpr size_t kColumns = 96;
 
-}  // namespace
-
-namespace {
+// Names of PTX are letters, digits, '_' and '$'; the number keeps them apart.
+std::string PlainName(llvm::StringRef name, size_t number) {
+  std::string plain;
+  for (const char letter : name) plain += llvm::isAlnum(letter) ? letter : '_';
+  return absl::StrCat(plain, "_", number);
+}
 
 // PTX of the module, whose data layout becomes that of the target.
-absl::StatusOr<std::string> PtxOf(llvm::Module& module, const std::string& architecture) {
+absl::StatusOr<std::string> PtxOf(llvm::Module& module, const ImageOptions& image) {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -46,11 +50,11 @@ absl::StatusOr<std::string> PtxOf(llvm::Module& module, const std::string& archi
   // Nothing may be joined or reordered that changes bits.
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  const std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, architecture, "", options, llvm::Reloc::Static,
-                                  std::nullopt, llvm::CodeGenOptLevel::Default));
+  const std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, image.processor, image.features, options, llvm::Reloc::Static, std::nullopt,
+      llvm::CodeGenOptLevel::Default));
   if (machine == nullptr) {
-    return absl::UnimplementedError(absl::StrCat("LLVM has no target ", architecture));
+    return absl::UnimplementedError(absl::StrCat("LLVM has no target ", image.processor));
   }
   module.setTargetTriple(triple);
   module.setDataLayout(machine->createDataLayout());
@@ -67,21 +71,21 @@ absl::StatusOr<std::string> PtxOf(llvm::Module& module, const std::string& archi
 }  // namespace
 
 absl::StatusOr<KernelImage> MakeKernelImage(const llvm::Module& module,
-                                            const std::string& architecture, bool with_ir) {
+                                            const ImageOptions& options) {
   KernelImage image;
   const std::unique_ptr<llvm::Module> clone = llvm::CloneModule(module);
   size_t number = 0;
   for (llvm::Function& function : *clone) {
     if (function.isDeclaration()) continue;
-    const std::string name = absl::StrCat("f", number++);
+    const std::string name = PlainName(function.getName(), number++);
     image.names[function.getName().str()] = name;
     function.setName(name);
   }
   for (llvm::GlobalVariable& variable : clone->globals()) {
-    variable.setName(absl::StrCat("v", number++));
+    variable.setName(PlainName(variable.getName(), number++));
   }
   std::string comments;
-  if (with_ir) {
+  if (options.with_ir) {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::WriteBitcodeToFile(*clone, stream);
@@ -90,7 +94,7 @@ absl::StatusOr<KernelImage> MakeKernelImage(const llvm::Module& module,
       absl::StrAppend(&comments, std::string(kMark), encoded.substr(at, kColumns), "\n");
     }
   }
-  ASSAY_ASSIGN_OR_RETURN(image.text, PtxOf(*clone, architecture));
+  ASSAY_ASSIGN_OR_RETURN(image.text, PtxOf(*clone, options));
   absl::StrAppend(&image.text, "\n", comments);
   return image;
 }

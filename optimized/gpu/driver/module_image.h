@@ -16,10 +16,16 @@ struct KernelImage {
   std::map<std::string, std::string> names;
 };
 
-// PTX for "sm_80", "sm_90" and so on. The module is left as it is. `with_ir`: comments hold the IR,
-// too, so that the stand-in for the driver in tests can run it.
+struct ImageOptions {
+  std::string processor;  // "sm_90", as LLVM names it
+  std::string features;   // of LLVM: the version of PTX; "": the oldest that knows the processor
+  // Comments hold the IR, too, so that the stand-in for the driver in tests can run it.
+  bool with_ir = false;
+};
+
+// Writes PTX. The module is left as it is. Errors: unimplemented, where LLVM has no such target.
 absl::StatusOr<KernelImage> MakeKernelImage(const llvm::Module& module,
-                                            const std::string& architecture, bool with_ir);
+                                            const ImageOptions& options);
 
 // The IR's bitcode in such a text; "" where there is none.
 std::string IrOfImage(std::string_view image);
