@@ -63,6 +63,14 @@ Instruction* Number(Computation& computation, int64_t value) {
   return computation.AddConstant(std::move(literal));
 }
 
+// Arrays of zeros, or a tuple of such.
+Instruction* Zeros(Computation& computation, const Shape& shape) {
+  if (!shape.IsTuple()) return computation.AddConstant(Literal(shape));
+  std::vector<Instruction*> elements;
+  for (const Shape& element : shape.elements()) elements.push_back(Zeros(computation, element));
+  return Tuple(computation, elements);
+}
+
 // A computation of the tuple of all arguments, which calls `callee`.
 Computation* OnTuple(Module& module, Computation& callee, const Shape& arguments) {
   Computation* branch = module.AddComputation("branch");
@@ -74,12 +82,13 @@ Computation* OnTuple(Module& module, Computation& callee, const Shape& arguments
   return branch;
 }
 
-// The state is the counter, the arguments, and the result of the trip before.
+// The state is the counter, the arguments, and the result of the trip before, which is nothing at
+// first: what comes out was computed in the loop.
 Instruction* Loop(Module& module, Computation& entry, Computation& callee,
                   const std::vector<Instruction*>& arguments) {
   std::vector<Instruction*> start = {Number(entry, 0)};
   start.insert(start.end(), arguments.begin(), arguments.end());
-  start.push_back(Call(entry, callee, arguments));
+  start.push_back(Zeros(entry, callee.root()->shape()));
   Instruction* init = Tuple(entry, start);
 
   Computation* condition = module.AddComputation("condition");
