@@ -247,6 +247,11 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
 
 absl::StatusOr<int> Run(const Options& options) {
   if (options.suite == "matrix") return RunMatrixSuite(options);
+  const MatrixOptions& matrix = options.matrix;
+  if (matrix.tier != MatrixOptions().tier || !matrix.shard.empty() || !matrix.page.empty() ||
+      !matrix.cases.empty()) {
+    return absl::InvalidArgumentError("--tier, --shard, --page and --cases are of --suite matrix");
+  }
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
                          OpenBackend(options.backend, options.python, options.limits.timeout));
   ASSAY_ASSIGN_OR_RETURN(std::vector<GoldenCase> cases, CasesFor(options));
