@@ -143,6 +143,35 @@ TEST(Why, FindsWhatDiffers) {
   EXPECT_EQ(Explain(plain, other).key, "rule fuse-loop");
 }
 
+// What differs behind the pass at which two sides part may be its consequence.
+TEST(Why, BlamesThePassAtWhichTheSidesPart) {
+  const Made plain = {{"hlo", "a = f32[2]{0} add(b, c)\n"},
+                      {"decisions", "rewrite fold 9\nrewrite inline-call 1\n"},
+                      {"passes", "simplify 2 fold\ninliner 1 inline-call\nsimplify 7 fold\n"},
+                      {"code", "1"}};
+  Made other = plain;
+  other["code"] = "2";
+  other["decisions"] = "rewrite fold 2\n";
+  other["passes"] = "simplify 2 fold\n";
+  EXPECT_EQ(Explain(plain, other).key, "rule inline-call");
+  // A pass without rules of its own that goes, comes, or does something else.
+  const Made plain_dce = {{"hlo", "x"},
+                          {"decisions", "rewrite fold 9\n"},
+                          {"passes", "dce 0 \nsimplify 9 fold\n"},
+                          {"code", "1"}};
+  Made without = plain_dce;
+  without["code"] = "2";
+  without["decisions"] = "rewrite fold 4\n";
+  without["passes"] = "simplify 4 fold\n";
+  EXPECT_EQ(Explain(plain_dce, without).key, "pass dce");
+  EXPECT_EQ(Explain(without, plain_dce).sentence, "the pass dce changes the module now");
+  Made less = plain_dce;
+  less["code"] = "3";
+  less["decisions"] = "rewrite fold 4\n";
+  less["passes"] = "dce 0 \nsimplify 4 fold\n";
+  EXPECT_EQ(Explain(plain_dce, less).key, "rule fold");
+}
+
 TEST(Command, EndsWhatTakesTooLongAndTellsStatuses) {
   auto ran = RunCommand({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, 20);
   ASSERT_TRUE(ran.ok()) << ran.status();

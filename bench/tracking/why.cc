@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "nlohmann/json.hpp"
@@ -113,6 +114,60 @@ std::string Told(const Difference& one, const std::string& what) {
   return StrCat(what, " ", one.name, ": ", one.before, " times before, ", one.after, " now");
 }
 
+// A pass that changed the module, as a line of "passes".
+struct PassRun {
+  std::string name, line;
+  std::vector<std::string> rules;
+};
+
+std::vector<PassRun> PassRunsOf(const std::string& text) {
+  std::vector<PassRun> runs;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    PassRun run;
+    run.line = line;
+    std::istringstream words(line);
+    std::string decisions;
+    words >> run.name >> decisions;
+    for (std::string rule; words >> rule;) run.rules.push_back(rule);
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+// The pass at which both sides part: all that ran before it did the same, so that whatever differs
+// behind it may be a consequence.
+struct Parting {
+  std::string pass;                   // "" where all passes did the same
+  bool ends = false, begins = false;  // it changes nothing now, or did not before
+  std::set<std::string> rules;
+};
+
+Parting PartingOf(const std::string& before, const std::string& after) {
+  const std::vector<PassRun> old_runs = PassRunsOf(before), new_runs = PassRunsOf(after);
+  size_t i = 0;
+  while (i < old_runs.size() && i < new_runs.size() && old_runs[i].line == new_runs[i].line) ++i;
+  Parting parting;
+  const PassRun* was = i < old_runs.size() ? &old_runs[i] : nullptr;
+  const PassRun* is = i < new_runs.size() ? &new_runs[i] : nullptr;
+  if (was == nullptr && is == nullptr) return parting;
+  const bool same_pass = was != nullptr && is != nullptr && was->name == is->name;
+  const auto comes_in = [i](const PassRun* run, const std::vector<PassRun>& runs) {
+    return std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(i), runs.end(),
+                       [run](const PassRun& other) { return other.name == run->name; });
+  };
+  if (!same_pass) {
+    // Where both passes stand on the other side, too, one was put in front of the other.
+    parting.ends = is == nullptr || (was != nullptr && !comes_in(was, new_runs));
+    parting.begins = !parting.ends;
+  }
+  const PassRun& blamed = parting.begins ? *is : *was;
+  parting.pass = blamed.name;
+  parting.rules.insert(blamed.rules.begin(), blamed.rules.end());
+  if (same_pass) parting.rules.insert(is->rules.begin(), is->rules.end());
+  return parting;
+}
+
 // Decisions by the stage at which they are made: a rewrite that is lost changes what kernels there
 // are to decide about, never the other way round.
 int StageOf(const std::string& name) {
@@ -200,7 +255,7 @@ ChangeCause Explain(const Made& before, const Made& after) {
   const Counts ops_before = OpcodesOf(TextOf(before, "hlo"));
   const Counts ops_after = OpcodesOf(TextOf(after, "hlo"));
   const std::vector<Difference> passes =
-      DifferencesOf(NumbersOf(TextOf(before, "passes")), NumbersOf(TextOf(after, "passes")));
+      DifferencesOf(LinesOf(TextOf(before, "passes")), LinesOf(TextOf(after, "passes")));
   const std::vector<Difference> ops = DifferencesOf(ops_before, ops_after);
   const std::vector<Difference> layouts =
       DifferencesOf(LayoutsOf(TextOf(before, "hlo")), LayoutsOf(TextOf(after, "hlo")));
@@ -211,10 +266,18 @@ ChangeCause Explain(const Made& before, const Made& after) {
   Tell(ops, "the op", cause);
   Tell(forms, "the kernel", cause);
   Tell(layouts, "the layout", cause);
-  if (ExplainByRules(rules, ops_before, ops_after, cause)) return cause;
-  if (!passes.empty()) {
-    cause.key = StrCat("pass ", passes[0].name);
-    cause.sentence = Told(passes[0], "the pass");
+  const Parting parting = PartingOf(TextOf(before, "passes"), TextOf(after, "passes"));
+  std::vector<Difference> of_pass = rules;
+  std::erase_if(of_pass, [&parting](const Difference& one) {
+    return !parting.pass.empty() && parting.rules.count(LastWord(one.name)) == 0;
+  });
+  if (ExplainByRules(of_pass, ops_before, ops_after, cause)) return cause;
+  if (!parting.pass.empty()) {
+    cause.key = StrCat("pass ", parting.pass);
+    cause.sentence = StrCat("the pass ", parting.pass,
+                            parting.ends     ? " changes nothing any more"
+                            : parting.begins ? " changes the module now"
+                                             : " does something else");
   } else if (!ops.empty()) {
     cause.key = StrCat("op ", ops[0].name);
     cause.sentence = StrCat("the optimized module has ", ops[0].after, " ", ops[0].name, ", ",
@@ -278,15 +341,18 @@ std::string PlanText(const std::string& json_lines) {
 }
 
 std::string PassText(const std::string& json_lines) {
-  Counts counts;
+  std::string text;
   for (const nlohmann::json& json : ObjectsOf(json_lines)) {
     if (!json.contains("changed") || !json["changed"].is_boolean() || !json["changed"].get<bool>())
       continue;
     auto decisions = json.find("decisions");
-    counts[Field(json, "pass")] +=
+    const int64_t count =
         decisions != json.end() && decisions->is_number() ? decisions->get<int64_t>() : 0;
+    std::string rules = Field(json, "rules");
+    std::replace(rules.begin(), rules.end(), ',', ' ');
+    StrAppend(&text, Field(json, "pass"), " ", count, " ", rules, "\n");
   }
-  return CountText(counts);
+  return text;
 }
 
 }  // namespace assay

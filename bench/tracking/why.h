@@ -12,7 +12,7 @@ namespace assay {
 //   "hlo"        the optimized module
 //   "decisions"  lines "KIND RULE COUNT" of the decisions that were taken, sorted
 //   "plan"       lines "OP | how it is computed", one per step
-//   "passes"     lines "PASS DECISIONS" of those that changed something
+//   "passes"     lines "PASS DECISIONS RULE RULE ..." of those that changed something, in order
 //   "code"       a hash of the machine code
 using Made = std::map<std::string, std::string>;
 
