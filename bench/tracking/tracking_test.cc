@@ -143,7 +143,7 @@ TEST(Why, FindsWhatDiffers) {
   EXPECT_EQ(Explain(plain, other).key, "rule fuse-loop");
 }
 
-// What differs behind the pass at which two sides part may be its consequence.
+// Differences behind the pass at which two sides part may be its consequences.
 TEST(Why, BlamesThePassAtWhichTheSidesPart) {
   const Made plain = {{"hlo", "a = f32[2]{0} add(b, c)\n"},
                       {"decisions", "rewrite fold 9\nrewrite inline-call 1\n"},

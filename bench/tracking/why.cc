@@ -157,7 +157,7 @@ Parting PartingOf(const std::string& before, const std::string& after) {
                        [run](const PassRun& other) { return other.name == run->name; });
   };
   if (!same_pass) {
-    // Where both passes stand on the other side, too, one was put in front of the other.
+    // If both passes stand on the other side, too, one was put in front of the other.
     parting.ends = is == nullptr || (was != nullptr && !comes_in(was, new_runs));
     parting.begins = !parting.ends;
   }
