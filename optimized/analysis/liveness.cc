@@ -27,6 +27,8 @@ Liveness::Liveness(const Module& module) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* inst : *computation) {
       for (const Computation* callee : inst->callees()) callers_[callee].push_back(inst);
+      // A loop that stays runs until it ends, whoever reads its result.
+      if (inst->opcode() == Opcode::kWhile) MarkAll(inst->callee(0)->root());
       if (!HasEffect(*inst)) continue;
       MarkAll(inst);
       for (const Instruction* operand : inst->operands()) MarkAll(operand);
@@ -105,7 +107,6 @@ void Liveness::Spread(const Instruction* inst) {
         break;
       case Opcode::kWhile:
         Mark(inst->operand(0), leaf);
-        MarkAll(inst->callee(0)->root());
         Mark(inst->callee(1)->root(), leaf);
         break;
       case Opcode::kCall:
