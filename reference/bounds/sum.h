@@ -128,10 +128,16 @@ class SumBound {
     if (quantum_ < least || quantum_ + F::kPrecision > F::kMaxExponent) return false;
     return magnitude_ <= PowerOfTwo<W>(quantum_ + F::kPrecision);
   }
-  // One addition or one product: correctly rounded, whatever the order.
+  // One addition or one product: correctly rounded, whatever the order. A product that is rounded
+  // to the accumulator first is rounded once only if its factors are no wider than the result.
   bool IsOneRounding() const {
-    return all_single_ && all_finite_ && !Overflows() &&
-           (products_ == 0 ? terms_ <= 2 : terms_ == 1);
+    if (!all_single_ || !all_finite_ || Overflows()) return false;
+    if (products_ == 0) return terms_ <= 2;
+    if (terms_ != 1) return false;
+    if constexpr (!std::is_same_v<T, double>) {
+      if (magnitude_ > PowerOfTwo<W>(quantum_ + 2 * FormatOf<T>::kPrecision)) return false;
+    }
+    return true;
   }
 
   // Nothing but zeros, not all of them +0: the sign of the sum depends on the order, and on whether
