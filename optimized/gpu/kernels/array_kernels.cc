@@ -29,7 +29,7 @@ struct Row {
 constexpr Row kRows[] = {
     {Opcode::kScatter, {OneThread, InOneThread<EmitScatter>}},
     {Opcode::kSelectAndScatter, {OneThread, InOneThread<EmitSelectAndScatter>}},
-    {Opcode::kSort, {SortThreads, EmitSortLine}},
+    {Opcode::kSort, {SortThreads, EmitSortLine, SortScratch}},
 };
 
 }  // namespace

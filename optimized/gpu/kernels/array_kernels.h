@@ -18,6 +18,7 @@ struct DeviceKernelContext {
   llvm::Value* thread;                              // i64: of [0, threads)
   std::vector<std::vector<llvm::Value*>> operands;  // pointers by leaf; row-major arrays
   std::vector<llvm::Value*> results;                // by leaf
+  std::vector<llvm::Value*> scratch;                // as DeviceKernel::scratch says
 
   const Instruction& instruction() const { return *plan.instruction; }
   llvm::IRBuilder<>& ir() const { return elements.builder().ir(); }
@@ -26,12 +27,15 @@ struct DeviceKernelContext {
 struct DeviceKernel {
   int64_t (*threads)(const Instruction& instruction);  // that have work
   absl::Status (*emit)(DeviceKernelContext& context);  // the work of one
+  // Sizes of the memory that it needs besides, in bytes; nullptr: none.
+  std::vector<int64_t> (*scratch)(const Instruction& instruction) = nullptr;
 };
 // nullptr for every other op.
 const DeviceKernel* FindDeviceKernel(Opcode opcode);
 
 // Sorts lines, a thread each.
 int64_t SortThreads(const Instruction& sort);
+std::vector<int64_t> SortScratch(const Instruction& sort);
 absl::Status EmitSortLine(DeviceKernelContext& context);
 
 }  // namespace assay::gpu

@@ -69,6 +69,7 @@ class ThreadKernel {
   EmittedKernel kernel_;
   std::vector<std::vector<Value*>> operands_;  // by leaf
   std::vector<Value*> results_;                // by leaf
+  std::vector<Value*> scratch_;
   std::vector<Shape> result_shapes_;
   const ElementEmitter::Frame* frame_ = nullptr;
 };
@@ -100,7 +101,7 @@ void ThreadKernel::CreateFunction() {
   ForEachLeaf(root_.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
     add(leaf, buffers_.results[at++]);
   });
-  const std::vector<llvm::Type*> types(kernel_.arguments.size(),
+  const std::vector<llvm::Type*> types(kernel_.arguments.size() + kernel_.scratch.size(),
                                        llvm::PointerType::get(ir_.getContext(), kGlobalSpace));
   kernel_.function = llvm::Function::Create(llvm::FunctionType::get(ir_.getVoidTy(), types, false),
                                             llvm::Function::ExternalLinkage,
@@ -126,6 +127,8 @@ void ThreadKernel::BindBuffers() {
     result_shapes_.push_back(leaf);
     results_.push_back(argument(leaf));
   });
+  for (size_t k = 0; k < kernel_.scratch.size(); ++k)
+    scratch_.push_back(kernel_.function->getArg(next++));
   if (root_.opcode() == Opcode::kFusion) frame_ = elements_.CalleeFrame(nullptr, &root_);
 }
 
@@ -141,7 +144,8 @@ Value* ThreadKernel::Thread() {
 absl::StatusOr<EmittedKernel> ThreadKernel::Emit(int64_t threads, const Work& work) {
   ASSAY_RETURN_IF_ERROR(SetShape(threads));
   CreateFunction();
-  if (kernel_.arguments.size() * 8 > context_.architecture.parameter_bytes) {
+  if ((kernel_.arguments.size() + kernel_.scratch.size()) * 8 >
+      context_.architecture.parameter_bytes) {
     return MakeError(ErrorClass::kUnsupported,
                      StrCat("gpu: more buffers than a launch has parameters: ", root_.ToString()));
   }
@@ -224,9 +228,10 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitCumulativeLines() {
 }
 
 absl::StatusOr<EmittedKernel> ThreadKernel::EmitWhole(const DeviceKernel& kernel) {
+  if (kernel.scratch != nullptr) kernel_.scratch = kernel.scratch(root_);
   return Emit(kernel.threads(root_), [&](Value* thread) {
     DeviceKernelContext whole{plan_,  elements_, buffers_, kernel_.function,
-                              thread, operands_, results_};
+                              thread, operands_, results_, scratch_};
     return kernel.emit(whole);
   });
 }

@@ -23,6 +23,7 @@ struct EmittedKernel {
   llvm::Function* function = nullptr;
   LaunchShape shape;
   std::vector<BufferArgument> arguments;
+  std::vector<int64_t> scratch;  // bytes of memory of its own that it is given behind those
 };
 
 struct KernelContext {

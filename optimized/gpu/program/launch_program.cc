@@ -45,7 +45,7 @@ absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan
   for (const EmittedKernel& kernel : kernels) {
     absl::StatusOr<std::unique_ptr<DecodedKernel>> code = Decode(*kernel.function, options);
     if (!code.ok()) return OfDecoding(code.status());
-    step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments});
+    step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments, kernel.scratch});
   }
   return step;
 }
@@ -88,6 +88,23 @@ absl::Status ProgramRun::RunFrame(const Frame& frame) {
   return RunCopies(frame.final_copies);
 }
 
+absl::Status ProgramRun::AddScratch(const KernelLaunch& launch,
+                                    std::vector<KernelArgument>& arguments) {
+  if (launch.scratch.empty()) return absl::OkStatus();
+  std::vector<uint64_t>& places = scratch_[&launch];
+  for (size_t k = 0; k < launch.scratch.size(); ++k) {
+    const uint64_t bytes = std::max<uint64_t>(1, static_cast<uint64_t>(launch.scratch[k]));
+    if (places.size() == k) {
+      const absl::StatusOr<uint64_t> place = device_.Allocate(bytes, StrCat("scratch ", k));
+      if (!place.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(place.status().message()));
+      places.push_back(*place);
+    }
+    ASSAY_RETURN_IF_ERROR(device_.Forget(places[k], bytes));
+    arguments.push_back(KernelArgument::Buffer(places[k], bytes));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ProgramRun::RunKernels(const LaunchStep& step) {
   for (const BufferArgument& result : step.fresh) {
     ASSAY_RETURN_IF_ERROR(
@@ -99,6 +116,7 @@ absl::Status ProgramRun::RunKernels(const LaunchStep& step) {
       arguments.push_back(
           KernelArgument::Buffer(AddressOf(argument.slice), static_cast<uint64_t>(argument.bytes)));
     }
+    ASSAY_RETURN_IF_ERROR(AddScratch(launch, arguments));
     ASSAY_RETURN_IF_ERROR(CheckTime());
     const absl::Status status = device_.Launch(*launch.code, launch.shape, arguments);
     if (absl::IsDeadlineExceeded(status)) {

@@ -21,6 +21,7 @@ struct KernelLaunch {
   std::shared_ptr<const DecodedKernel> code;
   LaunchShape shape;
   std::vector<BufferArgument> arguments;
+  std::vector<int64_t> scratch;  // bytes
 };
 
 struct LaunchStep {
@@ -60,6 +61,8 @@ class ProgramRun {
   absl::Status RunFrame(const Frame& frame);
   absl::Status RunStep(const Frame& frame, const LaunchStep& step);
   absl::Status RunKernels(const LaunchStep& step);
+  // Appends memory of the launch's own, the same in every run of it; nothing is in it.
+  absl::Status AddScratch(const KernelLaunch& launch, std::vector<KernelArgument>& arguments);
   absl::Status RunLoop(const Frame& frame, const Instruction* loop);
   absl::Status RunBranch(const Frame& frame, const Instruction* conditional);
   absl::Status RunCopies(const std::vector<BufferAssignment::Copy>& copies);
@@ -72,6 +75,7 @@ class ProgramRun {
   const BufferAssignment& buffers_;
   RunDevice& device_;
   std::vector<uint64_t> table_;
+  absl::flat_hash_map<const KernelLaunch*, std::vector<uint64_t>> scratch_;
   std::chrono::steady_clock::time_point deadline_;
 };
 
