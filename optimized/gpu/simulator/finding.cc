@@ -73,8 +73,10 @@ absl::Status StatusOf(const KernelFinding& finding) {
                          {"seed", finding.seed},
                          {"detail", finding.detail}};
   // Names of a program may hold bytes that are no UTF-8.
-  status.SetPayload(
-      kPayload, absl::Cord(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // The constructor for strings that move in has another symbol in libraries that GCC compiled than
+  // clang looks for.
+  status.SetPayload(kPayload, absl::Cord(absl::string_view(text)));
   return status;
 }
 

@@ -87,7 +87,7 @@ class DecodedKernel {
 absl::StatusOr<std::unique_ptr<DecodedKernel>> Decode(const llvm::Function& kernel,
                                                       const SimulatorOptions& options = {});
 
-class LaneTable;
+struct LaneTable;
 
 // Runs launches one after the other. Not for use by two threads at once; several simulators are
 // independent as long as their memories are.
