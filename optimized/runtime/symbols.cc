@@ -10,7 +10,7 @@
 
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/compiled_call.h"
-#include "optimized/runtime/complex_functions.h"
+#include "optimized/runtime/functions/integer_functions.h"
 #include "optimized/runtime/functions/real_functions.h"
 #include "optimized/runtime/host_queues.h"
 #include "optimized/runtime/kernels/contraction.h"
@@ -25,16 +25,6 @@ namespace assay {
 
 namespace {
 
-// base^exponent modulo 2^64, every bit of the exponent counted.
-uint64_t PowerU64(uint64_t base, uint64_t exponent) {
-  uint64_t result = 1;
-  for (; exponent != 0; exponent >>= 1) {
-    if ((exponent & 1) != 0) result *= base;
-    base *= base;
-  }
-  return result;
-}
-
 void ParallelFor(const RunContext* context, void (*kernel)(void**, int64_t, int64_t), void** table,
                  int64_t extent, int64_t grain) {
   context->pool->Run(extent, grain, [&](int64_t begin, int64_t end) ASSAY_CALLS_COMPILED_CODE {
@@ -47,14 +37,6 @@ uint8_t IsOutOfTime(RunContext* context) {
   if (std::chrono::steady_clock::now() < context->deadline) return 0;
   context->out_of_time = true;
   return 1;
-}
-
-// Functions of lanes that are too far out for the emitted reduction.
-void SinLanes(float* values, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::sin(double{values[i]}));
-}
-void CosLanes(float* values, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(std::cos(double{values[i]}));
 }
 
 // The instruction selector calls these for f16 where the machine has no instruction.
@@ -116,18 +98,6 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"memcpy", Address<void*(void*, const void*, size_t)>(std::memcpy)},
         {"memmove", Address<void*(void*, const void*, size_t)>(std::memmove)},
         {"memset", Address<void*(void*, int, size_t)>(std::memset)},
-        {"assay_acos", Address<Unary>(::acos)},
-        {"assay_acosh", Address<Unary>(::acosh)},
-        {"assay_asin", Address<Unary>(::asin)},
-        {"assay_asinh", Address<Unary>(::asinh)},
-        {"assay_atanh", Address<Unary>(::atanh)},
-        {"assay_cosh", Address<Unary>(::cosh)},
-        {"assay_sinh", Address<Unary>(::sinh)},
-        {"assay_lanes_sin_f32", Address(SinLanes)},
-        {"assay_lanes_cos_f32", Address(CosLanes)},
-        {"assay_tan", Address<Unary>(::tan)},
-        {"assay_cbrt", Address<Unary>(::cbrt)},
-        {"assay_atan2", Address<Binary>(::atan2)},
         {"assay_fmod", Address<Binary>(::fmod)},
         {"assay_fmodf", Address<BinaryF>(::fmodf)},
         {"fma", Address<double(double, double, double)>(::fma)},
@@ -147,7 +117,6 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"roundeven", Address<Unary>(::rint)},
         {"roundevenf", Address<UnaryF>(::rintf)},
     };
-    for (const RuntimeSymbol& symbol : ComplexSymbols()) all.push_back(symbol);
     for (const RuntimeSymbol& symbol : RealFunctions()) all.push_back(symbol);
     return all;
   }());

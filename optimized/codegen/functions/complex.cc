@@ -70,7 +70,7 @@ Value* Complex(ValueBuilder& builder, const Instruction&, ArrayRef<Value*> v) {
 }
 
 // A function of the runtime, which takes and gives doubles and computes in a wider format than the
-// values have (runtime/complex_functions.h).
+// values have (runtime/functions/complex_formulas.h).
 Value* Call(ValueBuilder& builder, const char* function, ArrayRef<Value*> operands,
             bool complex_result) {
   llvm::IRBuilder<>& ir = builder.ir();

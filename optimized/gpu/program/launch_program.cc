@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "optimized/gpu/kernels/device_functions.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -42,6 +43,7 @@ absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan
   step.fresh = FreshResults(plan);
   ASSAY_ASSIGN_OR_RETURN(const std::vector<EmittedKernel> kernels,
                          EmitKernels(context, plan.kernel, plan.buffers));
+  ASSAY_RETURN_IF_ERROR(LinkDeviceFunctions(context.module));
   for (const EmittedKernel& kernel : kernels) {
     absl::StatusOr<std::unique_ptr<DecodedKernel>> code = Decode(*kernel.function, options);
     if (!code.ok()) return OfDecoding(code.status());

@@ -133,15 +133,15 @@ class Formulas {
   }
 
   Number Tan(Number x) {
-    const Angle angle = Reduce(x);
-    const Pair sine = SineOf(angle), cosine = CosineOf(angle);
-    const Truth odd = IsOdd(angle.shifted);
-    const Pair top = {f_.Select(odd, cosine.high, sine.high), f_.Select(odd, cosine.low, sine.low)};
-    const Pair bottom = {f_.Select(odd, f_.Negate(sine.high), cosine.high),
-                         f_.Select(odd, f_.Negate(sine.low), cosine.low)};
-    const Number result = Quotient(top, bottom);
+    const Number result = TanOf(Reduce(x));
     return WithFar("tan", x, f_.Select(f_.Equal(x, f_.Of(0)), x, result));
   }
+
+  // The sine and the tangent of quarter pi / 2 + r + low, |r| <= pi / 4.
+  Number SineAt(Integer quarter, Number r, Number low) {
+    return OfQuarter({quarter, r, low}, quarter);
+  }
+  Number TanAt(Integer quarter, Number r, Number low) { return TanOf({quarter, r, low}); }
 
   Number Power(Number x, Number y) {
     const Number a = f_.Abs(x);
@@ -403,8 +403,8 @@ class Formulas {
     return f_.Select(f_.Equal(x, f_.Of(1)), f_.Of(1), result);
   }
 
-  // `result`, where x is so large that k pi / 2 needs more parts than there are below that of the
-  // C library's function.
+  // `result`, where x is so large that k pi / 2 needs more parts than there are below that of a
+  // function which reduces by integers.
   Number WithFar(const char* function, Number x, Number result) {
     if (f_.Takes(kClaimNotHuge)) return result;
     return f_.Library(function, f_.Less(f_.Of(0x1p30), f_.Abs(x)), x, result);
@@ -451,6 +451,15 @@ class Formulas {
     const Number tail = f_.MulAdd(f_.Mul(z, z), Polynomial(z, kCosine),
                                   f_.MulAdd(f_.Negate(angle.r), angle.low, lost));
     return SumOf(flat, tail, f_.Of(0));
+  }
+
+  Number TanOf(const Angle& angle) {
+    const Pair sine = SineOf(angle), cosine = CosineOf(angle);
+    const Truth odd = IsOdd(angle.shifted);
+    const Pair top = {f_.Select(odd, cosine.high, sine.high), f_.Select(odd, cosine.low, sine.low)};
+    const Pair bottom = {f_.Select(odd, f_.Negate(sine.high), cosine.high),
+                         f_.Select(odd, f_.Negate(sine.low), cosine.low)};
+    return Quotient(top, bottom);
   }
 
   // The sine of an angle that is `quarter` quarters further than its remainder.

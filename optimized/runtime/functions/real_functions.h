@@ -1,6 +1,6 @@
-// Functions of f64 for compiled code that calls them: where it runs too rarely to be worth its
-// translation, and where the machine has no fused multiply-add. They compute by the formulas that
-// are otherwise emitted, and give the same bits.
+// Functions of f64, and of complex numbers, for compiled code that calls them. Those that are
+// otherwise emitted compute by the same formulas and give the same bits; so do those of GPUs
+// (optimized/runtime/device).
 #pragma once
 
 #include "absl/types/span.h"

@@ -1,6 +1,6 @@
 // Compiled for any machine: the C library multiplies and adds with one rounding.
+#include "optimized/runtime/functions/function_table.h"
 #include "optimized/runtime/functions/real_functions.h"
-#include "optimized/runtime/functions/real_functions_table.h"
 
 namespace assay {
 

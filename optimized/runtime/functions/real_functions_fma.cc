@@ -1,6 +1,6 @@
 // Compiled for machines that have a fused multiply-add.
+#include "optimized/runtime/functions/function_table.h"
 #include "optimized/runtime/functions/real_functions.h"
-#include "optimized/runtime/functions/real_functions_table.h"
 
 namespace assay {
 

@@ -177,6 +177,43 @@ absl::Status DecodeOverflow(Decoder& decoder, const llvm::IntrinsicInst& call,
   return absl::OkStatus();
 }
 
+// Tells whether a float is of certain classes: each is an interval of codes.
+absl::Status DecodeClass(Decoder& decoder, const llvm::IntrinsicInst& call) {
+  llvm::Type* type = call.getArgOperand(0)->getType();
+  if (type->isVectorTy()) return decoder.Unknown(call, "vectors");
+  ASSAY_ASSIGN_OR_RETURN(const ScalarType scalar, decoder.Scalar(type));
+  ASSAY_ASSIGN_OR_RETURN(const Register code, decoder.ScalarOf(call.getArgOperand(0)));
+  const auto classes =
+      static_cast<unsigned>(llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue());
+  const LaneType lane = scalar.bits == 16 ? kI16 : scalar.bits == 32 ? kI32 : kI64;
+  const uint64_t sign = uint64_t{1} << (scalar.bits - 1);
+  const uint64_t normal = uint64_t{1} << (type->getFPMantissaWidth() - 1);
+  const uint64_t infinity = sign - normal, quiet = infinity | normal >> 1;
+  struct Class {
+    unsigned positive, negative;
+    uint64_t low, high;
+  };
+  const Class rows[] = {{llvm::fcPosZero, llvm::fcNegZero, 0, 0},
+                        {llvm::fcPosSubnormal, llvm::fcNegSubnormal, 1, normal - 1},
+                        {llvm::fcPosNormal, llvm::fcNegNormal, normal, infinity - 1},
+                        {llvm::fcPosInf, llvm::fcNegInf, infinity, infinity},
+                        {llvm::fcSNan, llvm::fcSNan, infinity + 1, quiet - 1},
+                        {llvm::fcQNan, llvm::fcQNan, quiet, sign - 1}};
+  Register result = decoder.Number(1, 0);
+  for (const Class& row : rows) {
+    for (const auto& [bit, first] :
+         {std::pair(row.positive, row.low), {row.negative, sign | row.low}}) {
+      if ((classes & bit) == 0) continue;
+      const Register above = decoder.Apply(kSub, lane, code, decoder.Number(scalar.bytes(), first));
+      const Register inside = decoder.Apply(kULessEqual, lane, above,
+                                            decoder.Number(scalar.bytes(), row.high - row.low));
+      result = decoder.Apply(kOr, kI8, result, inside);
+    }
+  }
+  decoder.Define(&call, {result});
+  return absl::OkStatus();
+}
+
 // Folds of the elements of a vector, in order.
 absl::Status DecodeFold(Decoder& decoder, const llvm::IntrinsicInst& call) {
   struct FoldRow {
@@ -263,6 +300,8 @@ absl::Status DecodeIntrinsic(Decoder& decoder, const llvm::IntrinsicInst& call) 
     case llvm::Intrinsic::dbg_value:
     case llvm::Intrinsic::dbg_declare:
       return absl::OkStatus();
+    case llvm::Intrinsic::is_fpclass:
+      return DecodeClass(decoder, call);
     case llvm::Intrinsic::assume: {
       ASSAY_ASSIGN_OR_RETURN(const Register truth, decoder.ScalarOf(call.getArgOperand(0)));
       decoder.writer().Emit(OpKind::kRequire, static_cast<uint32_t>(Requirement::kTrue)).a = truth;
