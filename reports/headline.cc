@@ -17,8 +17,6 @@ namespace {
 
 constexpr size_t kMostNamed = 3;
 
-bool IsBad(const CaseRow& row) { return row.status == "failed" || row.status == "crashed"; }
-
 // The start of the first run of those in which the case has failed ever since.
 int64_t FailsSince(const RunRow& shown, const CaseRow& wanted, const std::vector<RunRow>& all) {
   int64_t since = shown.started_ms;
@@ -87,6 +85,10 @@ int64_t BucketsOf(const RunRow& run) { return std::llround(Number(SummaryOf(run)
 void AddCases(const RunRow& run, const std::vector<RunRow>& all, WrongAnswers& wrongs) {
   for (const CaseRow& row : run.cases) {
     if (!IsBad(row)) continue;
+    if (wrongs.named.size() >= kMostNamed) {
+      ++wrongs.count;
+      continue;
+    }
     const bool is_other = !row.subject.empty() && row.subject != run.backend;
     wrongs.Add(StrCat(row.name, is_other ? " (" + row.subject + ")" : "", " since ",
                       UtcTime(FailsSince(run, row, all))));

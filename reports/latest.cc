@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "nlohmann/json.hpp"
 #include "spec/base/strings.h"
@@ -15,48 +16,70 @@ using Json = nlohmann::json;
 
 bool IsAboveZero(const Json& json, const char* key) { return Number(json, key) > 0; }
 
-// True if it looked at all cases that it could have looked at. Runs of older versions say in their
-// command alone that they were filtered.
-bool IsWhole(const RunRow& run) {
-  if (run.verb != "conform") return true;
-  const Json summary = SummaryOf(run);
-  return Word(summary, "filter").empty() && !IsAboveZero(summary, "not_run") &&
-         run.command.find("--filter") == std::string::npos;
-}
+// Finds rows of a run by name: runs have up to a million.
+class RowIndex {
+ public:
+  explicit RowIndex(const std::vector<CaseRow>& rows) : rows_(rows) {
+    for (size_t i = 0; i < rows.size(); ++i) places_[rows[i].name].push_back(i);
+  }
+  bool Has(const CaseRow& wanted) const {
+    return Any(wanted, [&](const CaseRow& row) { return IsSameCase(row, wanted); });
+  }
+  // The case was looked at again, on inputs that are not those which were recorded for it.
+  bool IsOnOtherInputs(const CaseRow& recorded) const {
+    if (recorded.inputs != CaseRow::kRecorded) return false;
+    CaseRow other = recorded;
+    return Any(recorded, [&](const CaseRow& row) {
+      other.inputs = row.inputs;
+      return row.inputs != recorded.inputs && IsSameCase(row, other);
+    });
+  }
 
-bool IsBad(const CaseRow& row) { return row.status == "failed" || row.status == "crashed"; }
+ private:
+  template <typename Test>
+  bool Any(const CaseRow& wanted, const Test& test) const {
+    const auto at = places_.find(wanted.name);
+    return at != places_.end() && std::any_of(at->second.begin(), at->second.end(),
+                                              [&](size_t place) { return test(rows_[place]); });
+  }
 
-bool Has(const std::vector<CaseRow>& rows, const CaseRow& wanted) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const CaseRow& row) { return IsSameCase(row, wanted); });
-}
-
-// The case was looked at again, on inputs that are not those which were recorded for it.
-bool IsOnOtherInputs(const std::vector<CaseRow>& rows, const CaseRow& recorded) {
-  if (recorded.inputs != CaseRow::kRecorded) return false;
-  CaseRow other = recorded;
-  return std::any_of(rows.begin(), rows.end(), [&](const CaseRow& row) {
-    other.inputs = row.inputs;
-    return row.inputs != recorded.inputs && IsSameCase(row, other);
-  });
-}
+  const std::vector<CaseRow> rows_;
+  std::unordered_map<std::string, std::vector<size_t>> places_;
+};
 
 // Counts the cases anew, for the figures above the table.
 void CountAgain(RunRow& run) {
   Json summary = SummaryOf(run);
   std::map<std::string, int64_t> counts;
   for (const CaseRow& row : run.cases) ++counts[row.status];
-  for (const char* status : {"passed", "failed", "unsupported", "crashed"})
-    summary[status] = counts[status];
+  for (const char* status :
+       {"passed", "failed", "inconclusive", "unsupported", "rejected", "crashed", "timed out"}) {
+    if (counts[status] > 0 || summary.contains(status)) summary[status] = counts[status];
+  }
   run.summary = summary.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
+bool IsWhole(const RunRow& run) {
+  if (run.verb != "conform") return true;
+  const Json summary = SummaryOf(run);
+  return Word(summary, "filter").empty() && Word(summary, "shard").empty() &&
+         !IsAboveZero(summary, "not_run") && run.command.find("--filter") == std::string::npos;
+}
+
+bool IsBad(const CaseRow& row) {
+  for (const char* status : {"failed", "crashed", "timed out", "rejected"}) {
+    if (row.status == status) return true;
+  }
+  return false;
+}
+
 std::string KindOf(const RunRow& run) {
   const Json json = SummaryOf(run);
   return StrCat(run.verb, "/", run.backend, "/", run.backend_version, "/", Word(json, "defect"),
-                "/", Word(json, "suite"), "/", run.verb == "check" ? run.command : "");
+                "/", Word(json, "suite"), "/", Word(json, "tier"), "/",
+                run.verb == "check" ? run.command : "");
 }
 
 bool IsSameCase(const CaseRow& a, const CaseRow& b) {
@@ -83,10 +106,10 @@ std::vector<RunRow> LatestOfEachKind(const std::vector<RunRow>& runs) {
     Known& newer = known[at->second];
     bool is_changed = false;
     std::vector<CaseRow>& rows = newer.run.cases;
-    const std::vector<CaseRow> before = rows;
+    const RowIndex before(rows);
     for (const CaseRow& row : run.cases) {
-      if (Has(before, row)) continue;
-      if (newer.is_whole && !(IsBad(row) && IsOnOtherInputs(before, row))) continue;
+      if (before.Has(row)) continue;
+      if (newer.is_whole && !(IsBad(row) && before.IsOnOtherInputs(row))) continue;
       rows.push_back(row);
       is_changed = true;
     }

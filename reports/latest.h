@@ -13,6 +13,13 @@ namespace assay {
 // Modules are judged by the command's choice, so that a look at one does not hide a whole corpus.
 std::string KindOf(const RunRow& run);
 
+// True if it looked at all cases that it could have looked at. Runs of older versions say in their
+// command alone that they were filtered.
+bool IsWhole(const RunRow& run);
+
+// True of an answer that is somebody's fault: failed, crashed, timed out, rejected.
+bool IsBad(const CaseRow& row);
+
 // True if the two are results of one case on the same inputs: of modules from different places that
 // share a name, and of recorded and of drawn inputs, each stands for itself.
 bool IsSameCase(const CaseRow& a, const CaseRow& b);

@@ -119,6 +119,9 @@ class Store {
 
   // The newest `limit` runs, newest first, complete.
   absl::StatusOr<std::vector<RunRow>> Latest(int64_t limit);
+  // The same without cases, findings and benchmarks, which Fill adds to one of them.
+  absl::StatusOr<std::vector<RunRow>> Headers(int64_t limit);
+  absl::Status Fill(RunRow& run);
   // The number of findings in each bucket over all runs: fingerprint -> findings.
   absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> BucketCounts();
 

@@ -217,6 +217,11 @@ void AddRows(const WorkloadResult& one, RunRow& run) {
     run.benchmarks.push_back({one.name, metric, subject, interval.median, interval.lower,
                               interval.upper, interval.samples});
   };
+  // The work, for the roofline of reports.
+  for (const auto& [metric, value] :
+       {std::pair("flops", one.cost.flops), std::pair("compulsory_bytes", one.cost.bytes)}) {
+    if (value > 0) run.benchmarks.push_back({one.name, metric, "", value, value, value, 1});
+  }
   for (const Measured& backend : one.backends) {
     add("run_seconds", backend.backend, backend.run);
     add("compile_seconds", backend.backend, backend.compile);
@@ -227,6 +232,15 @@ void AddRows(const WorkloadResult& one, RunRow& run) {
     add("run_speedup_reused", subject, one.run_speedup_reused);
     add("compile_speedup", subject, one.compile_speedup);
   }
+}
+
+void AddRoof(const Roof& roof, RunRow& run) {
+  const auto add = [&](const std::string& metric, double value) {
+    if (value > 0) run.benchmarks.push_back({"machine", metric, "", value, value, value, 1});
+  };
+  add("roof.flops_per_second", roof.fma_per_second);
+  for (const Roof::Bandwidth& copy : roof.copies)
+    add("roof.bytes_per_second." + copy.level, copy.bytes_per_second);
 }
 
 nlohmann::json SummaryJson(const std::vector<WorkloadResult>& all, const Options& options,
@@ -423,6 +437,7 @@ absl::StatusOr<int> Run(const Options& options) {
     progress.Show("measuring what the machine can do");
     roof = MeasureRoof(static_cast<int>(std::thread::hardware_concurrency()), 1);
     progress.Clear();
+    AddRoof(*roof, run);
     if (options.json) PrintJson(RoofJson(*roof));
   }
   for (const std::string& path : paths) {

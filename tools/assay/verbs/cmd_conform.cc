@@ -205,6 +205,7 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
   const double start = Now();
   const InterruptGuard guard;
   MatrixOptions matrix = options.matrix;
+  matrix.backend = options.backend;
   matrix.filter = options.filter;
   matrix.all = options.all;
   matrix.json = options.json;
@@ -229,6 +230,7 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
                                   {"not for their mode", totals.not_for_mode},
                                   {"seconds", run.seconds}};
   run.summary = JsonText(summary);
+  run.cases = totals.cases;
   options.record.Save(run);
   if (options.json) {
     PrintJson(summary);

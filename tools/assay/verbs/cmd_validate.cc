@@ -11,7 +11,7 @@
 #include "conformance/dumps/validate_run.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
-#include "reports/html.h"
+#include "reports/page/html.h"
 #include "spec/base/clock.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"

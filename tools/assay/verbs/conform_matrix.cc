@@ -35,6 +35,7 @@ struct Tally {
   std::map<std::string, Counts> ops;
   Counts all;
   int64_t told = 0, not_for_mode = 0;
+  std::vector<CaseRow> rows;
 
   void Add(const MatrixCell& cell, std::string_view status) {
     const std::string op(Name(cell.opcode())), type(Name(cell.pattern.type));
@@ -130,6 +131,21 @@ absl::Status WriteCase(const std::string& folder, const MatrixCell& cell, const 
   return WriteInputs(stem + ".npz", built.inputs);
 }
 
+CaseRow RowOf(const MatrixCell& cell, const std::string& backend, const CheckResult& result) {
+  CaseRow row;
+  row.name = StrCat(Name(cell.opcode()), "__", cell.Name());
+  row.subject = backend;
+  row.status = StatusWord(result.outcome.kind);
+  if (!result.outcome.IsPass()) row.detail = result.outcome.Describe();
+  const Judgement& judgement = result.outcome.judgement;
+  row.elements = judgement.elements;
+  row.failed = judgement.failed;
+  row.inconclusive = judgement.inconclusive;
+  row.forced = judgement.forced;
+  row.bound_used = judgement.max_ulps_used;
+  return row;
+}
+
 bool IsBad(const Outcome& outcome) {
   const std::string_view status = StatusWord(outcome.kind);
   return status == "failed" || status == "crashed" || status == "timed out" || status == "rejected";
@@ -185,6 +201,7 @@ absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& ba
     const CheckResult result = CheckIsolated(subject, CheckCase::Of(*built->module, built->inputs));
     if (InterruptRequested()) break;
     tally.Add(cell, StatusWord(result.outcome.kind));
+    tally.rows.push_back(RowOf(cell, options.backend, result));
     progress.Clear();
     Tell(options, cell, result.outcome, tally);
     if (!options.cases.empty() && IsBad(result.outcome))
@@ -198,9 +215,9 @@ absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& ba
     PrintTally(options, tally);
   }
   const auto count = [&tally](std::string_view status) { return CountOf(tally.all, status); };
-  return MatrixTotals{count("passed"),      count("failed"),   count("inconclusive"),
-                      count("unsupported"), count("rejected"), count("crashed"),
-                      count("timed out"),   tally.not_for_mode};
+  return MatrixTotals{count("passed"),      count("failed"),    count("inconclusive"),
+                      count("unsupported"), count("rejected"),  count("crashed"),
+                      count("timed out"),   tally.not_for_mode, std::move(tally.rows)};
 }
 
 }  // namespace assay

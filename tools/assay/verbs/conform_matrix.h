@@ -2,13 +2,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "reports/store.h"
 #include "spec/backend/backend.h"
 
 namespace assay {
 
 struct MatrixOptions {
+  std::string backend;  // as it is named in the store
   std::string tier = "smoke";
   std::string shard;   // "2/8": the second of eight; "": all
   std::string filter;  // in the names of cells
@@ -22,7 +25,8 @@ struct MatrixOptions {
 struct MatrixTotals {
   int64_t passed = 0, failed = 0, inconclusive = 0, unsupported = 0, rejected = 0, crashed = 0,
           timed_out = 0;
-  int64_t not_for_mode = 0;  // cells whose program has no such mode
+  int64_t not_for_mode = 0;    // cells whose program has no such mode
+  std::vector<CaseRow> cases;  // a row per judged cell, for the store: OP__NAME
 };
 
 // Runs the cells and prints what came out. `backend` is used in this process where it lives in

@@ -1,11 +1,11 @@
 // Charts as text of SVG.
-#include "reports/charts.h"
+#include "reports/page/charts.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_format.h"
-#include "reports/html.h"
+#include "reports/page/html.h"
 #include "reports/numbers.h"
 #include "spec/base/strings.h"
 

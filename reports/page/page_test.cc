@@ -1,11 +1,11 @@
 // The page of a store with known rows shows them, and text from outside is escaped.
-#include "reports/page.h"
+#include "reports/page/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/charts.h"
-#include "reports/html.h"
+#include "reports/page/charts.h"
+#include "reports/page/html.h"
 #include "reports/numbers.h"
 
 namespace assay {

@@ -1,16 +1,19 @@
-// assay report: what the latest runs came to, as a page or for other programs.
+// assay report: what the runs of a store came to, as a site, as one page, or for other programs.
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "reports/forms/machine_reports.h"
-#include "reports/page.h"
+#include "reports/page/page.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
+#include "tools/assay/reporting/report_site.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
@@ -21,9 +24,10 @@ constexpr char kDefaultFolder[] = "assay-out/report";
 
 struct Options {
   std::string form = "html";
-  std::string out;  // "": of a page kDefaultFolder, of the other forms standard output
+  std::string out;  // "": of pages kDefaultFolder, of the other forms standard output
   std::string db = kDefaultStore;
   int64_t runs = 200;
+  std::vector<std::string> ledgers, campaigns;
   bool json = false;
 };
 
@@ -42,6 +46,28 @@ absl::StatusOr<int> WriteForm(const std::string& text, size_t runs, const Option
   return kExitOk;
 }
 
+std::string FolderOf(const Options& options) {
+  return options.out.empty() ? kDefaultFolder : options.out;
+}
+
+absl::StatusOr<int> WriteHtml(Store& store, const Options& options) {
+  const SiteRequest request{FolderOf(options), options.runs, options.ledgers, options.campaigns};
+  ASSAY_ASSIGN_OR_RETURN(const SiteTotals totals, WriteSiteOf(store, request));
+  const std::string page = request.folder + "/index.html";
+  if (options.json) {
+    PrintJson({{"page", page},
+               {"runs", totals.runs},
+               {"results", totals.results},
+               {"files", totals.files},
+               {"bytes", totals.bytes},
+               {"largest", totals.largest}});
+    return kExitOk;
+  }
+  Print(StrCat("wrote ", page, " about ", Count(totals.runs, "run"), " and ",
+               Grouped(totals.results), " results"));
+  return kExitOk;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   // A store is made for those who write; whoever asks for a report has mistyped its path.
   if (std::error_code error; !std::filesystem::exists(options.db, error)) {
@@ -49,6 +75,7 @@ absl::StatusOr<int> Run(const Options& options) {
                                       "; assay check, fuzz, conform and bench write one (--db)"));
   }
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open(options.db));
+  if (options.form == "html") return WriteHtml(*store, options);
   ASSAY_ASSIGN_OR_RETURN(std::vector<RunRow> runs, store->Latest(options.runs));
   if (runs.empty()) {
     return absl::NotFoundError(
@@ -59,7 +86,7 @@ absl::StatusOr<int> Run(const Options& options) {
     if (options.form == form.name) return WriteForm(form.render(runs), runs.size(), options);
   }
   PageOptions page;
-  page.folder = options.out.empty() ? kDefaultFolder : options.out;
+  page.folder = FolderOf(options);
   ASSAY_ASSIGN_OR_RETURN(std::string path, WritePage(runs, page));
   if (options.json) {
     PrintJson({{"page", path}, {"runs", runs.size()}});
@@ -73,15 +100,22 @@ absl::StatusOr<int> Run(const Options& options) {
 
 void DeclareReport(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  line.Add("FORM", options->form, "html, or a form that other programs read")
-      .OneOf({"html", "junit", "sarif", "markdown", "json"})
+  line.Add(
+          "FORM", options->form,
+          "html: a site about the whole store; page: one page of the latest runs, without scripts; "
+          "or a form that other programs read")
+      .OneOf({"html", "page", "junit", "sarif", "markdown", "json"})
       .Required();
   line.Add(
       "-o,--out", options->out,
-      "Folder of the page (default: assay-out/report), file of another form (default: standard "
+      "Folder of the pages (default: assay-out/report), file of another form (default: standard "
       "output)");
   line.Add("--db", options->db, "The result store").ShowDefault();
   line.Add("--runs", options->runs, "Look at so many of the newest runs").Positive().ShowDefault();
+  line.Add("--ledger", options->ledgers,
+           "html: show the known causes of this folder, such as conformance/known/xla-cpu");
+  line.Add("--campaign", options->campaigns,
+           "html: show how far the campaign in this folder (--out of assay fuzz) got");
   line.AddFlag("--json", options->json, "One JSON object instead");
   action = [options] { return Run(*options); };
 }

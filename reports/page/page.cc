@@ -1,5 +1,5 @@
 // The sections of the page, in the order in which they are read.
-#include "reports/page.h"
+#include "reports/page/page.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,9 @@
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "reports/charts.h"
+#include "reports/page/charts.h"
 #include "reports/headline.h"
-#include "reports/html.h"
+#include "reports/page/html.h"
 #include "reports/latest.h"
 #include "reports/numbers.h"
 #include "reports/run_summary.h"

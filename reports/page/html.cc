@@ -1,5 +1,5 @@
 // Tables, badges and the style sheet of the page.
-#include "reports/html.h"
+#include "reports/page/html.h"
 
 #include "absl/strings/str_format.h"
 #include "spec/base/strings.h"

@@ -1,0 +1,128 @@
+// Charts as SVG in the colours of the style sheet. All have a text for readers that do not see them.
+"use strict";
+assay.svg = (tag, attributes, ...children) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value !== undefined && value !== null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(Infinity).filter(Boolean));
+  return element;
+};
+assay.titled = (element, text) => { element.append(assay.svg("title", {}, text)); return element; };
+
+// Tones of counts: passed, bad, mild, none.
+assay.byTone = counts => {
+  const sums = { passed: 0, bad: 0, mild: 0, none: 0 };
+  for (const [status, n] of Object.entries(counts)) sums[(assay.tones[status] || assay.tones.other)[0]] += n;
+  return sums;
+};
+
+// One column per run, oldest left; what is wrong grows from the bottom on a scale of its own.
+assay.columns = runs => {
+  const width = 240, height = 44, shown = runs.slice(-40);
+  const step = width / Math.max(shown.length, 8);
+  const total = Math.max(1, ...shown.map(run => Object.values(run.counts).reduce((a, b) => a + b, 0)));
+  const chart = assay.svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", preserveAspectRatio: "none",
+    "aria-label": shown.length + " runs over time" });
+  shown.forEach((run, i) => {
+    const sums = assay.byTone(run.counts);
+    let y = height;
+    const link = assay.svg("a", { href: "#/run/" + run.id });
+    for (const tone of ["bad", "mild", "passed", "none"]) {
+      if (!sums[tone]) continue;
+      const least = tone === "passed" ? 1 : 3;  // one failure of a million is seen
+      const size = Math.min(y, Math.max(least, height * sums[tone] / total));
+      y -= size;
+      link.append(assay.svg("rect", { class: "f-" + tone, x: i * step + 0.5, y, width: Math.max(step - 1, 0.5), height: size }));
+    }
+    chart.append(assay.titled(link, `${assay.time(run.ms)}, ${run.commit}: ` + Object.entries(run.counts).map(([s, n]) => n + " " + s).join(", ")));
+  });
+  return chart;
+};
+
+assay.ticks = (low, high, most) => {
+  const raw = (high - low) / most || 1, power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= raw) || raw;
+  const all = [];
+  for (let t = Math.ceil(low / step) * step; t <= high + step * 1e-9; t += step) all.push(Math.abs(t) < step * 1e-9 ? 0 : t);
+  return all;
+};
+
+// A line over points in order. options: values (null: a gap), labels, titles, marks [{at, tone, title}], bands [{from, to, low, high}], unit.
+assay.lines = options => {
+  const width = 900, height = 260, left = 64, right = 14, top = 12, bottom = 30;
+  const present = options.values.filter(v => v !== null);
+  const all = present.concat(...(options.bands || []).map(b => [b.low, b.high]));
+  let low = Math.min(...all), high = Math.max(...all);
+  const pad = (high - low || Math.abs(high) * 0.05 || 1) * 0.08;
+  low -= pad; high += pad;
+  const n = Math.max(options.values.length - 1, 1);
+  const x = i => left + (width - left - right) * i / n;
+  const y = v => top + (height - top - bottom) * (high - v) / (high - low);
+  const chart = assay.svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": options.title });
+  for (const t of assay.ticks(low, high, 5)) {
+    chart.append(assay.svg("line", { class: "grid-line", x1: left, x2: width - right, y1: y(t), y2: y(t) }),
+      assay.svg("text", { class: "soft", x: left - 6, y: y(t) + 4, "text-anchor": "end" }, Math.abs(t) >= 1e5 ? t.toExponential(2) : String(+t.toPrecision(5))));
+  }
+  for (const b of options.bands || []) {
+    chart.append(assay.svg("rect", { class: "band", x: x(Math.max(b.from - 0.5, 0)), width: Math.max(x(Math.min(b.to + 0.5, n)) - x(Math.max(b.from - 0.5, 0)), 1),
+      y: y(b.high), height: Math.max(y(b.low) - y(b.high), 1) }));
+  }
+  let path = "", pen = "M";
+  options.values.forEach((v, i) => { if (v === null) { pen = "M"; return; } path += `${pen}${x(i).toFixed(1)} ${y(v).toFixed(1)}`; pen = "L"; });
+  chart.append(assay.svg("path", { class: "line", d: path }));
+  for (const mark of options.marks || []) {
+    const at = x(mark.at - 0.5);
+    chart.append(assay.titled(assay.svg("line", { class: "mark " + mark.tone, x1: at, x2: at, y1: top, y2: height - bottom }), mark.title));
+  }
+  if (options.values.length <= 400) options.values.forEach((v, i) => {
+    if (v !== null) chart.append(assay.titled(assay.svg("circle", { class: "dot", cx: x(i), cy: y(v), r: 2.6 }), options.titles[i]));
+  });
+  const every = Math.ceil(options.labels.length / 8);
+  options.labels.forEach((label, i) => {
+    if (i % every === 0) chart.append(assay.svg("text", { class: "soft", x: x(i), y: height - 10, "text-anchor": i ? "middle" : "start" }, label));
+  });
+  return chart;
+};
+
+// A tiny line without axes.
+assay.spark = values => {
+  const width = 160, height = 26, low = Math.min(...values), high = Math.max(...values);
+  const points = values.map((v, i) => `${(i * width / Math.max(values.length - 1, 1)).toFixed(1)},${(2 + (height - 4) * (high - v) / (high - low || 1)).toFixed(1)}`);
+  return assay.svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, style: "width:160px", role: "img", "aria-label": values.length + " points" },
+    assay.svg("polyline", { class: "line", points: points.join(" ") }));
+};
+
+// How much of the bound was used: 20 bins and what lies beyond.
+assay.strip = bins => {
+  const width = 252, height = 18, most = Math.log(1 + Math.max(...bins));
+  return assay.svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, style: "width:252px", role: "img",
+    "aria-label": bins.map((n, i) => n ? `${n} to ${i < 20 ? 5 * (i + 1) + " %" : "more"}` : "").filter(Boolean).join(", ") },
+    bins.map((n, i) => assay.titled(assay.svg("rect", { x: i * 12, y: 1, width: 11, height: 16, class: i === 20 ? "f-bad" : "dot",
+      opacity: n ? 0.15 + 0.85 * Math.log(1 + n) / most : 0.05 }), `${i < 20 ? `${5 * i}–${5 * i + 5} %` : "beyond the bound"}: ${n} cases`)));
+};
+
+// Points on two logarithmic axes below lines. options: points [{x, y, title}], roofs [{name, at: x => y}], xs, ys titles.
+assay.loglog = options => {
+  const width = 900, height = 380, left = 70, right = 16, top = 14, bottom = 44;
+  const xsAll = options.points.map(p => p.x), x0 = Math.log10(Math.min(...xsAll, 0.1)) - 0.2, x1 = Math.log10(Math.max(...xsAll, 100)) + 0.2;
+  const ends = options.roofs.map(r => r.at(10 ** x1));
+  const ysAll = options.points.map(p => p.y).concat(ends, options.roofs.map(r => r.at(10 ** x0)));
+  const y0 = Math.log10(Math.min(...ysAll)) - 0.2, y1 = Math.log10(Math.max(...ysAll)) + 0.3;
+  const x = v => left + (width - left - right) * (Math.log10(v) - x0) / (x1 - x0);
+  const y = v => top + (height - top - bottom) * (y1 - Math.log10(v)) / (y1 - y0);
+  const chart = assay.svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": options.title });
+  for (let e = Math.ceil(x0); e <= x1; ++e) chart.append(assay.svg("line", { class: "grid-line", x1: x(10 ** e), x2: x(10 ** e), y1: top, y2: height - bottom }),
+    assay.svg("text", { class: "soft", x: x(10 ** e), y: height - bottom + 16, "text-anchor": "middle" }, String(+(10 ** e).toPrecision(3))));
+  for (let e = Math.ceil(y0); e <= y1; ++e) chart.append(assay.svg("line", { class: "grid-line", x1: left, x2: width - right, y1: y(10 ** e), y2: y(10 ** e) }),
+    assay.svg("text", { class: "soft", x: left - 6, y: y(10 ** e) + 4, "text-anchor": "end" }, e >= 9 ? 10 ** (e - 9) + " G" : e >= 6 ? 10 ** (e - 6) + " M" : (10 ** e).toExponential(0)));
+  options.roofs.forEach((roof, i) => {
+    const steps = Array.from({ length: 101 }, (_, k) => 10 ** (x0 + (x1 - x0) * k / 100));
+    chart.append(assay.svg("polyline", { class: "line", style: `stroke:var(--c${(i + 2) % 7})`, points: steps.map(v => `${x(v).toFixed(1)},${y(roof.at(v)).toFixed(1)}`).join(" ") }),
+      assay.svg("text", { class: "soft", x: x(10 ** (x0 + 0.1)), y: y(roof.at(10 ** (x0 + 0.1))) - 6 }, roof.name));
+  });
+  for (const p of options.points) chart.append(assay.titled(assay.svg("circle", { class: "dot", cx: x(p.x), cy: y(p.y), r: 5 }), p.title));
+  chart.append(assay.svg("text", { class: "soft", x: (left + width) / 2, y: height - 8, "text-anchor": "middle" }, options.xs),
+    assay.svg("text", { class: "soft", x: 14, y: height / 2, transform: `rotate(-90 14 ${height / 2})`, "text-anchor": "middle" }, options.ys));
+  return chart;
+};
