@@ -119,7 +119,7 @@ class Store {
 
   // The newest `limit` runs, newest first, complete.
   absl::StatusOr<std::vector<RunRow>> Latest(int64_t limit);
-  // The same without cases, findings and benchmarks, which Fill adds to one of them.
+  // These have no cases, findings and benchmarks; Fill adds them to one.
   absl::StatusOr<std::vector<RunRow>> Headers(int64_t limit);
   absl::Status Fill(RunRow& run);
   // The number of findings in each bucket over all runs: fingerprint -> findings.

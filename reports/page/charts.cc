@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
-#include "reports/page/html.h"
 #include "reports/numbers.h"
+#include "reports/page/html.h"
 #include "spec/base/strings.h"
 
 namespace assay {

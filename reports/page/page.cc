@@ -11,11 +11,11 @@
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "reports/page/charts.h"
 #include "reports/headline.h"
-#include "reports/page/html.h"
 #include "reports/latest.h"
 #include "reports/numbers.h"
+#include "reports/page/charts.h"
+#include "reports/page/html.h"
 #include "reports/run_summary.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"

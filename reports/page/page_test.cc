@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/numbers.h"
 #include "reports/page/charts.h"
 #include "reports/page/html.h"
-#include "reports/numbers.h"
 
 namespace assay {
 namespace {

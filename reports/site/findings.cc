@@ -1,4 +1,4 @@
-// What was found, and by whom.
+// Bugs, campaigns and causes are written for the site.
 #include "reports/site/findings.h"
 
 #include <algorithm>

@@ -153,8 +153,12 @@ absl::StatusOr<SiteTotals> WriteSite(Store& store, const SiteOptions& options) {
   Kinds kinds;
   SiteBugs bugs(options.folder);
   std::unordered_set<std::string> failing;
-  Json index = {{"title", options.title}, {"made_ms", NowMs()},         {"assay", std::string(kAssayVersion)},
-                {"commit", std::string(kAssayCommit)}, {"statuses", SiteStatuses()}, {"runs", Json::array()},
+  Json index = {{"title", options.title},
+                {"made_ms", NowMs()},
+                {"assay", std::string(kAssayVersion)},
+                {"commit", std::string(kAssayCommit)},
+                {"statuses", SiteStatuses()},
+                {"runs", Json::array()},
                 {"kinds", Json::array()}};
   for (RunRow& run : runs) {
     ASSAY_RETURN_IF_ERROR(store.Fill(run));

@@ -119,9 +119,13 @@ assay.loglog = options => {
   options.roofs.forEach((roof, i) => {
     const steps = Array.from({ length: 101 }, (_, k) => 10 ** (x0 + (x1 - x0) * k / 100));
     chart.append(assay.svg("polyline", { class: "line", style: `stroke:var(--c${(i + 2) % 7})`, points: steps.map(v => `${x(v).toFixed(1)},${y(roof.at(v)).toFixed(1)}`).join(" ") }),
-      assay.svg("text", { class: "soft", x: x(10 ** (x0 + 0.1)), y: y(roof.at(10 ** (x0 + 0.1))) - 6 }, roof.name));
+      assay.svg("text", { class: "soft", x: x(10 ** (x0 + 0.1 + 0.18 * i)) - 4, y: y(roof.at(10 ** (x0 + 0.1 + 0.18 * i))) - 6, "text-anchor": "end" }, roof.name));
   });
-  for (const p of options.points) chart.append(assay.titled(assay.svg("circle", { class: "dot", cx: x(p.x), cy: y(p.y), r: 5 }), p.title));
+  for (const p of options.points) {
+    chart.append(assay.titled(assay.svg("circle", { class: "dot", cx: x(p.x), cy: y(p.y), r: 5 }), p.title));
+    const isRight = x(p.x) > width * 0.7;
+    if (options.points.length <= 16) chart.append(assay.svg("text", { x: x(p.x) + (isRight ? -9 : 9), y: y(p.y) + 4, "text-anchor": isRight ? "end" : "start" }, p.name));
+  }
   chart.append(assay.svg("text", { class: "soft", x: (left + width) / 2, y: height - 8, "text-anchor": "middle" }, options.xs),
     assay.svg("text", { class: "soft", x: 14, y: height / 2, transform: `rotate(-90 14 ${height / 2})`, "text-anchor": "middle" }, options.ys));
   return chart;

@@ -114,6 +114,7 @@ assay.show = async () => {
   if (assay.turn !== turn) return;  // somebody went on meanwhile
   view.replaceChildren(...[content].flat(Infinity).filter(Boolean));
   view.dataset.shown = name;
+  document.getElementById("headline").hidden = name !== "overview";
   const section = page ? page.section || name : "";
   for (const a of document.querySelectorAll("#nav a")) {
     if (a.dataset.name === section) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
@@ -177,7 +178,7 @@ assay.start = async () => {
   const index = assay.data.index;
   assay.runs = new Map(index.runs.map(run => [run.id, run]));
   document.getElementById("title").textContent = index.title;
-  document.getElementById("headline").textContent = index.headline;
+  document.getElementById("headline").append(...index.headline.split("; ").map(part => assay.h("span", {}, part)));
   document.getElementById("made").textContent = `Made ${assay.time(index.made_ms)} by assay ${index.assay} ${index.commit}. `;
   document.getElementById("nav").append(...assay.sections.map(([name, title], i) =>
     assay.h("a", { href: "#/" + name, "data-name": name, title: `key ${i + 1}` }, title)));

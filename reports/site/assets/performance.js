@@ -1,6 +1,6 @@
 // Performance over time, speed beside peers, the roofline.
 "use strict";
-const change = c => `${c.measure}: ${assay.number(c.before)} to ${assay.number(c.after)} (${c.before ? ((c.after / c.before - 1) * 100).toFixed(2) : "?"} %)`;
+const change = c => `${c.measure}: ${assay.number(c.before)} to ${assay.number(c.after)} (${c.before ? ((d => (d > 0 ? "+" : "") + d.toFixed(2))((c.after / c.before - 1) * 100)) : "?"} %)`;
 const toneOf = c => c.machine ? "machine" : c.worse ? "worse" : "better";
 const median = values => { const s = [...values].sort((a, b) => a - b), m = s.length >> 1; return s.length % 2 ? s[m] : (s[m - 1] + s[m]) / 2; };
 
@@ -46,7 +46,7 @@ const roofline = rows => {
   if (!flops || !roofs.length) return null;
   const subjects = [...new Set(rows.filter(r => r[1] === "run_seconds").map(r => r[2]))];
   const points = rows.filter(r => r[1] === "run_seconds" && of(r[0], "flops") && of(r[0], "compulsory_bytes"))
-    .map(r => ({ x: of(r[0], "flops") / of(r[0], "compulsory_bytes"), y: of(r[0], "flops") / r[3], title: `${r[0]}, ${r[2]}: ${assay.seconds(r[3])}, ${assay.number(of(r[0], "flops") / r[3] / 1e9)} Gflop/s` }));
+    .map(r => ({ x: of(r[0], "flops") / of(r[0], "compulsory_bytes"), y: of(r[0], "flops") / r[3], name: subjects.length > 1 ? `${r[0]}, ${r[2]}` : r[0], title: `${r[0]}, ${r[2]}: ${assay.seconds(r[3])}, ${assay.number(of(r[0], "flops") / r[3] / 1e9)} Gflop/s` }));
   if (!points.length) return null;
   return assay.card(`Roofline (${subjects.join(", ")})`, assay.loglog({ title: "roofline", points, xs: "flops per compulsory byte", ys: "flops per second",
     roofs: roofs.map(r => ({ name: r[1].split(".").pop(), at: v => Math.min(flops, v * r[3]) })) }));

@@ -59,7 +59,7 @@ assay.pages.overview = {
     });
     const all = {};
     for (const kind of index.kinds) if (kind.counts) added(all, kind.counts);
-    const alerts = performance.flatMap(s => s.changes.filter(c => c.worse && !c.machine));
+    const alerts = performance.flatMap(s => s.changes.filter(c => c.worse && !c.machine).map(c => ({ ...c, workload: s.workload })));
     const tones = assay.byTone(all);
     const tiles = h("div", { class: "tiles" }, assay.tile(assay.grouped(sum(all)), "results known", ""), assay.tile(assay.percent(tones.passed, sum(all) - tones.none), "of supported pass", tones.bad ? "mild" : "good"),
       assay.tile(assay.grouped(tones.bad), "wrong now", tones.bad ? "bad" : "good"), assay.tile(assay.grouped(tones.mild), "open", tones.mild ? "mild" : ""),
@@ -72,7 +72,7 @@ assay.pages.overview = {
       kind.runs.some(id => assay.runs.get(id).cases) ? assay.columns(kind.runs.map(id => assay.runs.get(id)).reverse()) : null))));
     return [h("h2", {}, "Overview"), tiles, h("div", { class: "grid" }, cards),
       alerts.length ? [h("h2", {}, "What got worse"), assay.card("", h("ul", {}, alerts.slice(-12).reverse().map(c => h("li", {},
-        `${c.commit_before}..${c.commit}: ${c.cause}`, h("br"), h("small", {}, `${c.measure}: ${assay.number(c.before)} to ${assay.number(c.after)}`))))), assay.link(["performance"], "All series")] : null];
+        `${c.commit_before}..${c.commit}: ${c.cause}`, h("br"), h("small", {}, `${c.workload}, ${c.measure}: ${assay.number(c.before)} to ${assay.number(c.after)}`))))), assay.link(["performance"], "All series")] : null];
   },
 };
 

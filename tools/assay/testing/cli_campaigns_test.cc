@@ -19,7 +19,10 @@ TEST(Cli, ReportFollowsARecordedRun) {
   ASSERT_EQ(Assay("conform --backend reference --filter concatenate --db recorded.db").status, 0);
   Output output = Assay("report html --db recorded.db -o page");
   EXPECT_EQ(output.status, 0) << output.text;
-  EXPECT_THAT(output.text, HasSubstr("page/index.html"));
+  EXPECT_THAT(output.text, HasSubstr("page/index.html about 1 run and"));
+  output = Assay("report page --db recorded.db -o onepage --json");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_EQ(output.LastJson().value("page", ""), "onepage/index.html");
   for (const auto& [form, holds] :
        {std::pair("junit", "<testsuites"), std::pair("sarif", "2.1.0"),
         std::pair("markdown", "| conform"), std::pair("json", "\"headline\"")}) {

@@ -228,6 +228,7 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
                                   {"crashed", totals.crashed},
                                   {"timed out", totals.timed_out},
                                   {"not for their mode", totals.not_for_mode},
+                                  {"not_run", totals.not_run},
                                   {"seconds", run.seconds}};
   run.summary = JsonText(summary);
   run.cases = totals.cases;

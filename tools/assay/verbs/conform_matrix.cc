@@ -208,6 +208,8 @@ absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& ba
       ASSAY_RETURN_IF_ERROR(WriteCase(options.cases, cell, *built));
   }
   progress.Clear();
+  const int64_t not_run =
+      static_cast<int64_t>(cells.size() - tally.rows.size()) - tally.not_for_mode;
   if (!options.page.empty()) ASSAY_RETURN_IF_ERROR(WritePage(options, description, tally));
   if (!options.json) {
     if (tally.told > kMostTold)
@@ -217,7 +219,8 @@ absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& ba
   const auto count = [&tally](std::string_view status) { return CountOf(tally.all, status); };
   return MatrixTotals{count("passed"),      count("failed"),    count("inconclusive"),
                       count("unsupported"), count("rejected"),  count("crashed"),
-                      count("timed out"),   tally.not_for_mode, std::move(tally.rows)};
+                      count("timed out"),   tally.not_for_mode, not_run,
+                      std::move(tally.rows)};
 }
 
 }  // namespace assay

@@ -26,6 +26,7 @@ struct MatrixTotals {
   int64_t passed = 0, failed = 0, inconclusive = 0, unsupported = 0, rejected = 0, crashed = 0,
           timed_out = 0;
   int64_t not_for_mode = 0;    // cells whose program has no such mode
+  int64_t not_run = 0;         // that an interrupt left out
   std::vector<CaseRow> cases;  // a row per judged cell, for the store: OP__NAME
 };
 
