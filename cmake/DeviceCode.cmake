@@ -5,7 +5,7 @@ find_program(ASSAY_CLANG NAMES clang++-${LLVM_VERSION_MAJOR} clang++ HINTS ${LLV
 find_program(ASSAY_LLVM_LINK NAMES llvm-link-${LLVM_VERSION_MAJOR} llvm-link HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
 set(ASSAY_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_bytes.cmake)
 set(ASSAY_DEVICE_FLAGS -std=c++20 -O2 -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -ffp-contract=off -fno-math-errno
-  -fno-trapping-math -fno-exceptions -fno-rtti -fno-stack-protector -fno-asynchronous-unwind-tables -fno-threadsafe-statics
+  -fno-trapping-math -fcomplex-arithmetic=improved -fno-exceptions -fno-rtti -fno-stack-protector -fno-asynchronous-unwind-tables -fno-threadsafe-statics
   -Wall -Wno-return-type-c-linkage)
 function(assay_device_code target)
   set(parts "")

@@ -18,37 +18,6 @@
 namespace assay {
 namespace {
 
-// A collective moves bytes: its results have the operands' types.
-bool ConvertsBetweenTypes(const Instruction& collective) {
-  const auto results = static_cast<int64_t>(LeafCount(collective.shape()));
-  for (int64_t k = 0; k < results; ++k) {
-    const Shape& result =
-        collective.shape().IsTuple() ? collective.shape().elements()[k] : collective.shape();
-    if (!result.IsArray() ||
-        result.element_type() != collective.operand(k)->shape().element_type()) {
-      return true;
-    }
-  }
-  return false;
-}
-
-std::string MovesWholeArrays(const Instruction& instruction) {
-  if (instruction.attributes().Has(Attr::kPermuteSliceSizes))
-    return "a collective-permute of slices";
-  return ConvertsBetweenTypes(instruction) ? "a collective that converts between types" : "";
-}
-
-std::string HasNoTinyFloats(const Instruction& instruction) {
-  const ElementType type = instruction.operand(0)->shape().element_type();
-  return IsFloat(type) && BitWidth(type) <= 8 ? StrCat("this op on ", Name(type)) : "";
-}
-
-std::string GivesWholeWords(const Instruction& instruction) {
-  const Shape& shape = instruction.shape();
-  const ElementType bits = (shape.IsArray() ? shape : shape.elements()[1]).element_type();
-  return BitWidth(bits) < 8 && IsSigned(bits) ? StrCat("random bits of ", Name(bits)) : "";
-}
-
 std::string IsKnownCall(const Instruction& instruction) {
   const bool known =
       IsAnnotation(instruction) || IsTopKCall(instruction) || LapackCallOf(instruction).has_value();

@@ -2,11 +2,14 @@
 #include "optimized/gpu/gpu_executable.h"
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/ops/collective_groups.h"
 
 namespace assay::gpu {
 namespace {
@@ -49,30 +52,52 @@ SimulatorOptions WithTime(SimulatorOptions options, double seconds) {
 
 GpuExecutable::GpuExecutable(GpuProgram program)
     : program_(std::move(program)),
-      simulator_(WithTime(program_.simulator, program_.limits.seconds)) {}
+      devices_(static_cast<size_t>(program_.devices.replicas * program_.devices.partitions)) {
+  for (Device& device : devices_) {
+    device.simulator =
+        std::make_unique<Simulator>(WithTime(program_.simulator, program_.limits.seconds));
+  }
+}
+
+absl::Status GpuExecutable::SetInfeed(std::vector<std::vector<Literal>> items) {
+  const std::lock_guard<std::mutex> lock(running_);
+  if (items.size() > devices_.size()) {
+    return MakeError(ErrorClass::kRejected, StrCat(name(), ": infeeds for ", items.size(),
+                                                   " devices, the program has ", devices_.size()));
+  }
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    devices_[d].host.infeed.clear();
+    if (d >= items.size()) continue;
+    for (Literal& item : items[d]) devices_[d].host.infeed.push_back(std::move(item));
+  }
+  return absl::OkStatus();
+}
 
 std::map<std::string, double> GpuExecutable::Statistics() const {
   std::map<std::string, double> statistics = program_.statistics;
-  const Counters& counters = simulator_.counters();
-  const auto note = [&](const char* name, uint64_t value) {
-    statistics[StrCat("gpu.", name)] = static_cast<double>(value);
-  };
-  note("launches", counters.launches);
-  note("instructions", counters.warp_instructions);
-  note("divergent", counters.divergent_branches);
-  note("barriers", counters.barriers);
-  note("bytes", counters.global_bytes);
-  note("sectors", counters.global_sectors);
-  note("sectors.least", counters.least_global_sectors);
-  note("bank.conflicts", counters.bank_conflicts);
+  for (const Device& device : devices_) {
+    const Counters& counters = device.simulator->counters();
+    const auto note = [&](const char* name, uint64_t value) {
+      statistics[StrCat("gpu.", name)] += static_cast<double>(value);
+    };
+    note("launches", counters.launches);
+    note("instructions", counters.warp_instructions);
+    note("divergent", counters.divergent_branches);
+    note("barriers", counters.barriers);
+    note("bytes", counters.global_bytes);
+    note("sectors", counters.global_sectors);
+    note("sectors.least", counters.least_global_sectors);
+    note("bank.conflicts", counters.bank_conflicts);
+  }
   return statistics;
 }
 
 absl::Status GpuExecutable::CheckArguments(const std::vector<const Literal*>& arguments) const {
   absl::Span<Instruction* const> parameters = program_.module->entry()->parameters();
   if (arguments.size() != parameters.size()) {
-    return MakeError(ErrorClass::kRejected, StrCat("gpu-sim: ", arguments.size(), " arguments for ",
-                                                   parameters.size(), " parameters"));
+    return MakeError(ErrorClass::kRejected,
+                     StrCat(name(), ": ", arguments.size(), " arguments for ", parameters.size(),
+                            " parameters"));
   }
   for (size_t k = 0; k < arguments.size(); ++k) {
     if (arguments[k] != nullptr && Compatible(arguments[k]->shape(), parameters[k]->shape())) {
@@ -80,7 +105,7 @@ absl::Status GpuExecutable::CheckArguments(const std::vector<const Literal*>& ar
     }
     return MakeError(
         ErrorClass::kRejected,
-        StrCat("gpu-sim: argument ", k, " is ",
+        StrCat(name(), ": argument ", k, " is ",
                arguments[k] == nullptr ? "missing" : arguments[k]->shape().ToString(),
                ", parameter ", parameters[k]->name(), " is ", parameters[k]->shape().ToString()));
   }
@@ -113,52 +138,127 @@ absl::StatusOr<std::vector<uint64_t>> GpuExecutable::MakeTable(
   return table;
 }
 
-absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice() {
+absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice(Device& device) {
   if (program_.cuda != nullptr) return MakeCudaDevice(*program_.cuda->session, program_.image);
-  return MakeSimulatedDevice(simulator_, static_cast<uint64_t>(program_.limits.memory_bytes));
+  const int64_t memory = program_.limits.memory_bytes / static_cast<int64_t>(devices_.size());
+  return MakeSimulatedDevice(*device.simulator, static_cast<uint64_t>(memory));
+}
+
+absl::Status GpuExecutable::Prepare(const std::vector<const Literal*>& arguments, int64_t number,
+                                    Rendezvous& rendezvous, Device& device) {
+  ASSAY_RETURN_IF_ERROR(CheckArguments(arguments));
+  absl::StatusOr<Literal> made =
+      MakeResult(program_.module->entry()->root()->shape(), program_.limits.memory_bytes);
+  if (!made.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(made.status().message()));
+  device.result = *std::move(made);
+  RunContext& context = device.context;
+  context.stopped = &rendezvous.stopped();
+  context.rendezvous = &rendezvous;
+  context.plans = &program_.plans;
+  context.host = &device.host;
+  context.device = number;
+  context.replica = number / program_.devices.partitions;
+  context.partition = number % program_.devices.partitions;
+  device.host.outfeed.clear();
+  std::vector<const Literal*> inputs, outputs;
+  for (const Literal* argument : arguments) LeavesOfValue(*argument, inputs);
+  LeavesOfValue(device.result, outputs);
+  ASSAY_ASSIGN_OR_RETURN(device.memory, MakeDevice(device));
+  absl::StatusOr<std::vector<uint64_t>> table = MakeTable(inputs, outputs, *device.memory);
+  if (!table.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(table.status().message()));
+  device.table = *std::move(table);
+  device.program = std::make_unique<ProgramRun>(program_.launches, *program_.buffers,
+                                                *device.memory, device.table, context);
+  return absl::OkStatus();
+}
+
+absl::Status GpuExecutable::RunOn(Device& device) {
+  ASSAY_RETURN_IF_ERROR(device.program->Run());
+  std::vector<const Literal*> outputs;
+  LeavesOfValue(device.result, outputs);
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const absl::Span<const std::byte> bytes = BytesOfLeaf(*outputs[k]);
+    if (bytes.empty()) continue;
+    const uint64_t address =
+        device.table[static_cast<size_t>(program_.buffers->first_result()) + k];
+    // The literal is the device's own.
+    ASSAY_RETURN_IF_ERROR(
+        device.memory->CopyOut(address, {const_cast<std::byte*>(bytes.data()), bytes.size()}));
+  }
+  return absl::OkStatus();
+}
+
+// A thread per device, where there are several. One that cannot be started counts as finished: the
+// others do not wait for it.
+absl::Status GpuExecutable::RunAll(Rendezvous& rendezvous,
+                                   std::chrono::steady_clock::time_point deadline) {
+  const auto run = [&](size_t d) {
+    const absl::Status status = RunOn(devices_[d]);
+    // A device that was stopped says no more than that.
+    if (!status.ok() && !absl::IsCancelled(status)) rendezvous.Fail(status);
+    rendezvous.Finish(static_cast<int64_t>(d));
+  };
+  if (devices_.size() == 1) {
+    run(0);
+    return rendezvous.WaitForAll(deadline);
+  }
+  std::vector<std::thread> threads;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    try {
+      threads.emplace_back(run, d);
+    } catch (const std::system_error& error) {
+      rendezvous.Fail(MakeError(ErrorClass::kOutOfMemory,
+                                StrCat(name(), ": no thread for device ", d, ": ", error.what())));
+      rendezvous.Finish(static_cast<int64_t>(d));
+    }
+  }
+  const absl::Status status = rendezvous.WaitForAll(deadline);
+  for (std::thread& thread : threads) thread.join();
+  return status;
 }
 
 absl::StatusOr<RunResult> GpuExecutable::Run(
     const std::vector<std::vector<const Literal*>>& arguments) {
   const std::lock_guard<std::mutex> lock(running_);
-  if (arguments.size() != 1) {
-    return MakeError(ErrorClass::kRejected, "gpu-sim: a program runs on one device");
+  if (arguments.size() != devices_.size()) {
+    return MakeError(ErrorClass::kRejected,
+                     StrCat(name(), ": arguments for ", arguments.size(),
+                            " devices, the program was compiled for ", devices_.size()));
   }
-  ASSAY_RETURN_IF_ERROR(CheckArguments(arguments[0]));
   const auto start = std::chrono::steady_clock::now();
   const auto deadline =
       start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                   std::chrono::duration<double>(std::clamp(program_.limits.seconds, 0.0, 1e8)));
-  absl::StatusOr<Literal> made =
-      MakeResult(program_.module->entry()->root()->shape(), program_.limits.memory_bytes);
-  if (!made.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(made.status().message()));
-  Literal result = *std::move(made);
-  std::vector<const Literal*> inputs, outputs;
-  for (const Literal* argument : arguments[0]) LeavesOfValue(*argument, inputs);
-  LeavesOfValue(result, outputs);
   std::unique_lock<std::mutex> whole_gpu;
   if (program_.cuda != nullptr) {
     whole_gpu = std::unique_lock<std::mutex>(program_.cuda->running);
     ASSAY_RETURN_IF_ERROR(program_.cuda->session->Enter());
   }
-  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<RunDevice> device, MakeDevice());
-  absl::StatusOr<std::vector<uint64_t>> table = MakeTable(inputs, outputs, *device);
-  if (!table.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(table.status().message()));
-  ProgramRun program(program_.launches, *program_.buffers, *device, *table, deadline);
-  ASSAY_RETURN_IF_ERROR(program.Run());
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    const absl::Span<const std::byte> bytes = BytesOfLeaf(*outputs[k]);
-    if (bytes.empty()) continue;
-    const uint64_t address = (*table)[static_cast<size_t>(program_.buffers->first_result()) + k];
-    // The literal is this function's own.
-    ASSAY_RETURN_IF_ERROR(
-        device->CopyOut(address, {const_cast<std::byte*>(bytes.data()), bytes.size()}));
+  std::vector<const Meeting*> meetings;
+  for (const CollectivePlan& plan : program_.plans) meetings.push_back(&plan.meeting);
+  std::vector<std::string> names;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    names.push_back(DeviceName(static_cast<int64_t>(d), program_.devices.partitions));
   }
+  Rendezvous rendezvous(std::move(meetings), std::move(names), std::string(name()));
+  absl::Status status;
+  for (size_t d = 0; d < devices_.size() && status.ok(); ++d) {
+    devices_[d].context.deadline = deadline;
+    status = Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]);
+  }
+  if (status.ok()) status = RunAll(rendezvous, deadline);
   RunResult run;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.peak_bytes = static_cast<int64_t>(device->bytes_in_use());
-  run.outputs.push_back(std::move(result));
-  run.outfeeds.emplace_back();
+  for (Device& device : devices_) {
+    if (device.memory != nullptr)
+      run.peak_bytes += static_cast<int64_t>(device.memory->bytes_in_use());
+    run.outputs.push_back(std::move(device.result));
+    run.outfeeds.push_back(std::move(device.host.outfeed));
+    device.host = {};
+    device.program = nullptr;
+    device.memory = nullptr;
+  }
+  if (!status.ok()) return status;
   return run;
 }
 

@@ -1,5 +1,5 @@
-// A compiled program that runs in the simulator. Each run has a memory of its own, so that nothing
-// is left of the one before.
+// A compiled program that runs in the simulator, a thread per device. Each run has memories of its
+// own, so that nothing is left of the one before but the state of random numbers.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "optimized/buffers/buffer_assignment.h"
@@ -15,6 +16,9 @@
 #include "optimized/gpu/program/run_device.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/plan/program_plan.h"
+#include "optimized/runtime/collectives.h"
+#include "optimized/runtime/host_queues.h"
+#include "optimized/runtime/run_context.h"
 #include "spec/backend/backend.h"
 
 namespace assay::gpu {
@@ -25,6 +29,8 @@ struct GpuProgram {
   std::unique_ptr<BufferAssignment> buffers;
   LaunchProgram launches;
   SimulatorOptions simulator;
+  DeviceAssignment devices;
+  std::vector<CollectivePlan> plans;
   // For a GPU: its process's session, and the kernels as it loads them. Without: the simulator
   // runs.
   std::shared_ptr<CudaHost> cuda;
@@ -40,6 +46,7 @@ class GpuExecutable : public Executable, public PlannedExecutable {
   explicit GpuExecutable(GpuProgram program);
 
   absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
+  absl::Status SetInfeed(std::vector<std::vector<Literal>> items) override;
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
     return program_.module->Clone("");
   }
@@ -49,17 +56,33 @@ class GpuExecutable : public Executable, public PlannedExecutable {
   const std::vector<StepText>& plan() const override { return program_.plan; }
 
  private:
+  struct Device {
+    std::unique_ptr<Simulator> simulator;  // kept for its counters
+    RunContext context;                    // likewise for the random state
+    HostQueues host;
+    Literal result;
+    // Made for one run:
+    std::unique_ptr<RunDevice> memory;
+    std::vector<uint64_t> table;
+    std::unique_ptr<ProgramRun> program;
+  };
+
+  std::string_view name() const { return program_.cuda != nullptr ? "gpu" : "gpu-sim"; }
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
   // Puts all that the program reads into the device's memory, and makes room for what it writes.
   absl::StatusOr<std::vector<uint64_t>> MakeTable(const std::vector<const Literal*>& inputs,
                                                   const std::vector<const Literal*>& results,
                                                   RunDevice& device) const;
-
-  absl::StatusOr<std::unique_ptr<RunDevice>> MakeDevice();
+  absl::StatusOr<std::unique_ptr<RunDevice>> MakeDevice(Device& device);
+  absl::Status Prepare(const std::vector<const Literal*>& arguments, int64_t number,
+                       Rendezvous& rendezvous, Device& device);
+  // Runs the program and fetches its results.
+  absl::Status RunOn(Device& device);
+  absl::Status RunAll(Rendezvous& rendezvous, std::chrono::steady_clock::time_point deadline);
 
   GpuProgram program_;
   std::mutex running_;
-  Simulator simulator_;
+  std::vector<Device> devices_;
 };
 
 }  // namespace assay::gpu

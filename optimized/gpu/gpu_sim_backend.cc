@@ -14,6 +14,7 @@
 #include "optimized/gpu/gpu_options.h"
 #include "optimized/gpu/kernels/gpu_target.h"
 #include "optimized/pipeline/pass_trace.h"
+#include "optimized/plan/collective_plan.h"
 #include "optimized/plan/support.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -46,6 +47,7 @@ class GpuCompilation {
         gates_(compile.decision_limit, std::move(defect)),
         trace_(gates_) {
     program_.limits = compile.limits;
+    program_.devices = compile.devices;
     program_.simulator = options_.simulator;
     program_.simulator.instruction_texts = false;
     if (options_.trace) {
@@ -85,10 +87,12 @@ class GpuCompilation {
 
   absl::Status AssignBuffers() {
     Module& module = *program_.module;
+    ASSAY_ASSIGN_OR_RETURN(program_.plans, PlanCollectives(module, program_.devices));
+    const int64_t devices = program_.devices.replicas * program_.devices.partitions;
     ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kFlatten, module, gates_, options_.pipeline));
     ASSAY_ASSIGN_OR_RETURN(program_.buffers,
                            BufferAssignment::Run(module, GpuTarget().memory.front(), gates_,
-                                                 program_.limits.memory_bytes));
+                                                 program_.limits.memory_bytes / devices));
     return absl::OkStatus();
   }
 
@@ -100,11 +104,15 @@ class GpuCompilation {
     const std::unique_ptr<llvm::Module> code = NewKernelModule(context_, name);
     ASSAY_ASSIGN_OR_RETURN(program_.launches, MakeLaunchProgram({*code, *options_.architecture},
                                                                 plan, program_.simulator));
-    double kernels = 0;
+    double kernels = 0, host_steps = 0;
     for (const std::vector<LaunchStep>& steps : program_.launches.steps) {
-      for (const LaunchStep& step : steps) kernels += static_cast<double>(step.launches.size());
+      for (const LaunchStep& step : steps) {
+        kernels += static_cast<double>(step.launches.size());
+        host_steps += step.host.has_value() ? 1 : 0;
+      }
     }
     program_.statistics["kernels"] = kernels;
+    program_.statistics["host.steps"] = host_steps;
     program_.statistics["arena.bytes"] = static_cast<double>(program_.buffers->arena_bytes());
     if (!options_.llvm_directory.empty()) {
       std::string text;
@@ -166,9 +174,7 @@ class GpuSimBackend : public Backend {
     flags.insert(flags_.begin(), flags_.end());
     ASSAY_ASSIGN_OR_RETURN(GpuOptions options, ParseGpuOptions(flags));
     Take(cuda_, options);
-    if (compile.devices.replicas * compile.devices.partitions != 1) {
-      return MakeError(ErrorClass::kUnsupported, "gpu-sim: a program runs on one device");
-    }
+    ASSAY_RETURN_IF_ERROR(CheckDevices(compile.devices));
     ASSAY_ASSIGN_OR_RETURN(auto defect, PlantFromText(compile.defect));
     GpuCompilation compilation(compile, std::move(options), std::move(defect));
     ASSAY_ASSIGN_OR_RETURN(GpuProgram program, compilation.Run(original));
@@ -176,6 +182,21 @@ class GpuSimBackend : public Backend {
   }
 
  private:
+  absl::Status CheckDevices(const DeviceAssignment& devices) const {
+    constexpr int64_t kMostDevices = 256;  // each is a thread
+    const auto& [replicas, partitions, ids] = devices;
+    const int64_t most = cuda_ == nullptr ? kMostDevices : 1;
+    if (replicas >= 1 && partitions >= 1 && replicas <= most && partitions <= most &&
+        replicas * partitions <= most) {
+      return absl::OkStatus();
+    }
+    return MakeError(
+        ErrorClass::kUnsupported,
+        StrCat(cuda_ == nullptr ? "gpu-sim: " : "gpu: ", replicas, " replicas of ", partitions,
+               " partitions; ", most == 1 ? "one device" : StrCat("1 to ", most, " devices"),
+               " can run"));
+  }
+
   std::map<std::string, std::string> flags_;
   std::shared_ptr<CudaHost> cuda_;
   BackendDescription description_;

@@ -104,15 +104,69 @@ TEST(GpuSimTest, TellsWhatItCannotDo) {
     EXPECT_NE(backend.status().message().find(word), std::string::npos) << backend.status();
   }
   const std::unique_ptr<Module> module = MustRead(
-      "HloModule m\nENTRY e { x = c64[8] parameter(0) ROOT f = c64[8] fft(x), "
-      "fft_type=FFT, fft_length={8} }");
-  const auto fft = MakeGpu("arch=sm_90")->Compile(*module, {});
-  ASSERT_FALSE(fft.ok());
-  EXPECT_EQ(ClassOf(fft.status()), ErrorClass::kUnsupported) << fft.status();
-  CompileOptions two;
-  two.devices.replicas = 2;
-  EXPECT_EQ(ClassOf(MakeGpu("arch=sm_90")->Compile(*module, two).status()),
+      "HloModule m\nENTRY e { x = f32[2] parameter(0) t = token[] after-all() s = (f32[2], u32[], "
+      "token[]) send(x, t), channel_id=1 ROOT d = token[] send-done(s), channel_id=1 }");
+  const auto send = MakeGpu("arch=sm_90")->Compile(*module, {});
+  ASSERT_FALSE(send.ok());
+  EXPECT_EQ(ClassOf(send.status()), ErrorClass::kUnsupported) << send.status();
+  CompileOptions many;
+  many.devices.replicas = 300;
+  EXPECT_EQ(ClassOf(MakeGpu("arch=sm_90")->Compile(*module, many).status()),
             ErrorClass::kUnsupported);
+}
+
+// Steps without a kernel are done by the host, and are counted.
+TEST(GpuSimTest, CountsStepsOfTheHost) {
+  const std::unique_ptr<Module> module = MustRead(
+      "HloModule m\nENTRY e { a = f64[3,3] parameter(0) ROOT c = (f64[3,3], s32[3], s32[]) "
+      "custom-call(a), custom_call_target=\"lapack_dgetrf_ffi\" }");
+  const auto compiled = MakeGpu("trace=on")->Compile(*module, {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_EQ((*compiled)->Statistics().at("host.steps"), 1);
+  EXPECT_EQ((*compiled)->Statistics().at("kernels"), 0);
+  const auto* planned = dynamic_cast<const PlannedExecutable*>(compiled->get());
+  ASSERT_NE(planned, nullptr);
+  EXPECT_EQ(planned->plan()[0].plan, "native: host assay_lapack");
+}
+
+// Devices that wait for one that never comes, and a device whose kernel is at fault, end the run
+// for all.
+TEST(GpuSimTest, DevicesReduceAndNobodyWaitsForEver) {
+  const std::string add =
+      "HloModule m\nadd { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) "
+      "}\n";
+  const std::unique_ptr<Module> sum =
+      MustRead(add +
+               "ENTRY e { x = f32[5] parameter(0) ROOT r = f32[5] all-reduce(x), "
+               "replica_groups={{0,2},{1,3}}, to_apply=add }");
+  const std::unique_ptr<Module> stuck = MustRead(
+      add +
+      "quiet { x = f32[5] parameter(0) ROOT r = f32[5] all-reduce(x), to_apply=add }\n"
+      "loud { x = f32[5] parameter(0) ROOT r = f32[5] negate(x) }\n"
+      "ENTRY e { x = f32[5] parameter(0) i = u32[] replica-id() z = u32[] constant(1) c = pred[] "
+      "compare(i, z), direction=LT ROOT r = f32[5] conditional(c, x, x), true_computation=quiet, "
+      "false_computation=loud }");
+  CompileOptions four;
+  four.devices.replicas = 4;
+  std::vector<Literal> inputs;
+  std::vector<std::vector<const Literal*>> arguments;
+  for (const char* text : {"{1,2,3,4,5}", "{10,20,30,40,50}", "{0,0,0,0,1}", "{5,5,5,5,5}"}) {
+    inputs.push_back(MustReadLiteral("f32[5]", text));
+  }
+  for (const Literal& input : inputs) arguments.push_back({&input});
+  const auto compiled = MakeGpu("seed=3")->Compile(*sum, four);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const auto run = (*compiled)->Run(arguments);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->outputs[0].ToString(), MustReadLiteral("f32[5]", "{1,2,3,4,6}").ToString());
+  EXPECT_EQ(run->outputs[3].ToString(), MustReadLiteral("f32[5]", "{15,25,35,45,55}").ToString());
+  const auto waiting = MakeGpu("seed=3")->Compile(*stuck, four);
+  ASSERT_TRUE(waiting.ok()) << waiting.status();
+  const auto ended = (*waiting)->Run(arguments);
+  ASSERT_FALSE(ended.ok());
+  EXPECT_NE(ended.status().message().find("gpu-sim: replica 0 waits in all-reduce"),
+            std::string::npos)
+      << ended.status();
 }
 
 TEST(GpuSimTest, CountsWhatKernelsDoAndShowsItsPlan) {

@@ -23,4 +23,9 @@ absl::Status CheckSupported(const Target& target, const Module& module);
 std::string CombinesOwnType(const Instruction& instruction);
 std::string IsForwardConvolution(const Instruction& instruction);
 
+// Forms that the functions of the runtime do not take.
+std::string MovesWholeArrays(const Instruction& collective);  // of one type, in and out
+std::string HasNoTinyFloats(const Instruction& instruction);
+std::string GivesWholeWords(const Instruction& random_bits);
+
 }  // namespace assay

@@ -164,8 +164,9 @@ class Exchange {
   }
 
   void Fail(std::string_view why) {
-    rendezvous_.Fail(MakeError(ErrorClass::kRejected, StrCat("cpu: device ", device_, ": ",
-                                                             plan_.meeting.name, ": ", why)));
+    rendezvous_.Fail(MakeError(
+        ErrorClass::kRejected,
+        StrCat(rendezvous_.backend(), ": device ", device_, ": ", plan_.meeting.name, ": ", why)));
   }
 
   const CollectivePlan& plan_;

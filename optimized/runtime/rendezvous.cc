@@ -9,9 +9,11 @@
 
 namespace assay {
 
-Rendezvous::Rendezvous(std::vector<const Meeting*> meetings, std::vector<std::string> device_names)
+Rendezvous::Rendezvous(std::vector<const Meeting*> meetings, std::vector<std::string> device_names,
+                       std::string backend)
     : meetings_(std::move(meetings)),
       names_(std::move(device_names)),
+      backend_(std::move(backend)),
       devices_(names_.size()),
       places_(meetings_.size(), std::vector<Place>(names_.size())),
       running_(static_cast<int64_t>(names_.size())) {}
@@ -80,7 +82,7 @@ void Rendezvous::FailIfStuck() {
     waiting = true;
   }
   if (!waiting) return;
-  FailLocked(MakeError(ErrorClass::kTimeout, StrCat("cpu: ", WhoWaits())));
+  FailLocked(MakeError(ErrorClass::kTimeout, StrCat(backend_, ": ", WhoWaits())));
 }
 
 std::string Rendezvous::WhoWaits() const {
@@ -128,7 +130,7 @@ absl::Status Rendezvous::WaitForAll(std::chrono::steady_clock::time_point deadli
   if (!changed_.wait_until(lock, deadline, all_finished)) {
     const std::string who = WhoWaits();
     FailLocked(MakeError(ErrorClass::kTimeout,
-                         StrCat("cpu: the devices did not finish within the time limit",
+                         StrCat(backend_, ": the devices did not finish within the time limit",
                                 who.empty() ? "" : ": ", who)));
     changed_.wait(lock, all_finished);
   }

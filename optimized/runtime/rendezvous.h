@@ -26,7 +26,9 @@ struct Meeting {
 class Rendezvous {
  public:
   // The meetings must live longer. Every device counts as running until it says otherwise.
-  Rendezvous(std::vector<const Meeting*> meetings, std::vector<std::string> device_names);
+  // `backend`: begins the messages.
+  Rendezvous(std::vector<const Meeting*> meetings, std::vector<std::string> device_names,
+             std::string backend = "cpu");
 
   // Waits until every source of `device` has arrived as often as it has now. False: the run ends.
   bool Arrive(int64_t device, int64_t meeting, const void* const* operands, int64_t count);
@@ -40,6 +42,7 @@ class Rendezvous {
   void Finish(int64_t device);
   // The name of a device, for messages.
   const std::string& NameOf(int64_t device) const { return names_[device]; }
+  const std::string& backend() const { return backend_; }
   // Ends the run. The first reason is the one that is reported.
   void Fail(absl::Status why);
   // Waits until all devices have finished; at the deadline it ends the run, and still waits.
@@ -67,6 +70,7 @@ class Rendezvous {
 
   const std::vector<const Meeting*> meetings_;
   const std::vector<std::string> names_;
+  const std::string backend_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Device> devices_;

@@ -4,6 +4,7 @@
 // line to where they belong. Document: operation semantics chapter 10, Sort and TopK.
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/loop_nest.h"
+#include "optimized/codegen/sort_key.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/native/module_cut.h"
 #include "optimized/runtime/sort.h"
@@ -145,43 +146,6 @@ std::optional<KeyComparison> RecogniseKey(const Computation& comparison) {
   return found;
 }
 
-// The code of `value` by whose unsigned order it is to be sorted. Without a total order -0 equals
-// +0, and NaNs, which no comparison orders, go to the end.
-Value* KeyOf(ValueBuilder& builder, ElementType type, Value* value, bool total_order,
-             bool descending) {
-  llvm::IRBuilder<>& ir = builder.ir();
-  Value* key = value;
-  if (IsFloat(type)) {
-    Value* zero = nullptr;
-    Value* nan = nullptr;
-    if (!total_order) {
-      Value* wide = builder.Widen(type, value);
-      zero = builder.bends().Holds("sort-by-key/tells-zeros", nullptr, false)
-                 ? ir.CreateFCmpUNO(builder.Float(wide->getType(), 0), wide)
-                 : ir.CreateFCmpOEQ(wide, builder.Float(wide->getType(), 0));
-      nan = ir.CreateFCmpUNO(wide, wide);
-    }
-    key = EmitTotalOrderKey(builder, type, value);
-    if (!total_order) {
-      llvm::Type* t = key->getType();
-      const uint64_t greatest = (uint64_t{1} << (BitWidth(type) - 1)) - 1;
-      const bool least =
-          descending != builder.bends().Holds("sort-by-key/nan-first", nullptr, false);
-      key = ir.CreateSelect(zero, builder.Int(t, 0), key);
-      key = ir.CreateSelect(nan, builder.Int(t, least ? ~greatest : greatest), key);
-    }
-  }
-  const auto bits = static_cast<int>(key->getType()->getScalarSizeInBits());
-  if (!builder.bends().Holds("sort-by-key/unsigned", nullptr, !IsFloat(type) && !IsSigned(type))) {
-    key = ir.CreateXor(key, builder.Int(key->getType(), uint64_t{1} << (bits - 1)));
-  }
-  if (descending) key = ir.CreateNot(key);
-  const int64_t lost = builder.bends().Number("sort-by-key/lost-bits", nullptr, 0);
-  if (lost > 0) key = ir.CreateAnd(key, builder.Int(key->getType(), ~uint64_t{0} << lost));
-  return ir.CreateZExt(key, ValueBuilder::WithWidth(bits > 32 ? ir.getInt64Ty() : ir.getInt32Ty(),
-                                                    ValueBuilder::WidthOf(key)));
-}
-
 struct KeyOrder {
   ElementType type;
   bool total_order, descending;
@@ -202,7 +166,7 @@ absl::StatusOr<llvm::Function*> EmitKeys(ArrayKernelContext& context, const Kern
     const auto store = [&](Value* place, const ElementValues&) -> absl::StatusOr<ElementValues> {
       Value* at = e.IndexAdd(keys->getArg(1), e.IndexMul(place, lines.stride));
       ASSAY_ASSIGN_OR_RETURN(auto* value, value_at(side, at, step));
-      Value* key = KeyOf(e.builder(), order.type, value, order.total_order, order.descending);
+      Value* key = EmitSortKey(e.builder(), order.type, value, order.total_order, order.descending);
       llvm::Type* element = key->getType()->getScalarType();
       ir.CreateAlignedStore(key, ir.CreateGEP(element, keys->getArg(2), place),
                             llvm::Align(element->getScalarSizeInBits() / 8));

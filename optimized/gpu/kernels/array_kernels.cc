@@ -2,6 +2,7 @@
 #include "optimized/gpu/kernels/array_kernels.h"
 
 #include "optimized/cpu/kernels/array_kernels.h"
+#include "optimized/gpu/kernels/called_kernels.h"
 
 namespace assay::gpu {
 namespace {
@@ -30,6 +31,7 @@ constexpr Row kRows[] = {
     {Opcode::kScatter, {OneThread, InOneThread<EmitScatter>}},
     {Opcode::kSelectAndScatter, {OneThread, InOneThread<EmitSelectAndScatter>}},
     {Opcode::kSort, {SortThreads, EmitSortLine, SortScratch}},
+    {Opcode::kTopK, {TopKThreads, EmitTopKElement}},
 };
 
 }  // namespace
@@ -39,6 +41,10 @@ const DeviceKernel* FindDeviceKernel(Opcode opcode) {
     if (row.opcode == opcode) return &row.kernel;
   }
   return nullptr;
+}
+
+bool HasDeviceKernel(Opcode opcode) {
+  return IsCalledKernel(opcode) || FindDeviceKernel(opcode) != nullptr;
 }
 
 }  // namespace assay::gpu

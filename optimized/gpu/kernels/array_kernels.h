@@ -33,6 +33,11 @@ struct DeviceKernel {
 // nullptr for every other op.
 const DeviceKernel* FindDeviceKernel(Opcode opcode);
 
+// True for the ops of the table and for those whose kernels are called (called_kernels.h).
+bool HasDeviceKernel(Opcode opcode);
+
+int64_t TopKThreads(const Instruction& top_k);
+absl::Status EmitTopKElement(DeviceKernelContext& context);
 // Sorts lines, a thread each.
 int64_t SortThreads(const Instruction& sort);
 std::vector<int64_t> SortScratch(const Instruction& sort);

@@ -9,6 +9,8 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBufferRef.h"
@@ -31,6 +33,16 @@ bool LacksFunctions(const llvm::Module& kernels) {
     if (IsMissing(function)) return true;
   }
   return false;
+}
+
+// The device's own instruction, under the name that functions in C++ have for it.
+void DefineWarpSync(llvm::Module& kernels) {
+  llvm::Function* sync = kernels.getFunction("assay_device_warp_sync");
+  if (sync == nullptr || !sync->isDeclaration()) return;
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(kernels.getContext(), "entry", sync));
+  constexpr uint32_t kAllLanes = ~uint32_t{0};
+  ir.CreateIntrinsic(ir.getVoidTy(), llvm::Intrinsic::nvvm_bar_warp_sync, {ir.getInt32(kAllLanes)});
+  ir.CreateRetVoid();
 }
 
 // Drops what the code says for the sake of the host.
@@ -78,6 +90,7 @@ absl::Status LinkDeviceFunctions(llvm::Module& kernels) {
   if (llvm::Linker::linkModules(kernels, std::move(code), llvm::Linker::LinkOnlyNeeded)) {
     return absl::InternalError("gpu: device functions cannot be linked");
   }
+  DefineWarpSync(kernels);
   for (llvm::Function& function : kernels) {
     if (!function.isDeclaration() && !known.contains(&function)) MakeDeviceFunction(function);
   }

@@ -8,39 +8,49 @@
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/functions/complex.h"
+#include "optimized/gpu/host/host_step.h"
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "optimized/plan/support.h"
+#include "spec/base/strings.h"
 
 namespace assay::gpu {
 namespace {
 
-std::string IsAnnotationOnly(const Instruction& call) {
-  return IsAnnotation(call) ? "" : "this custom call";
+std::string HostCall(const Instruction& instruction, bool) {
+  return StrCat("host ", HostCallOf(instruction.opcode()));
+}
+
+std::string MissingCallForm(const Instruction& call) {
+  return IsAnnotation(call) ? "" : MissingHostForm(call);
 }
 
 struct Form {
   Opcode opcode;
   std::string (*missing)(const Instruction& instruction);
 };
-constexpr Form kForms[] = {{Opcode::kConvolution, IsForwardConvolution},
-                           {Opcode::kCustomCall, IsAnnotationOnly},
-                           {Opcode::kReduceWindow, CombinesOwnType},
-                           {Opcode::kScatter, CombinesOwnType},
-                           {Opcode::kSelectAndScatter, CombinesOwnType}};
+constexpr Form kForms[] = {
+    {Opcode::kCholesky, HasNoTinyFloats},         {Opcode::kConvolution, IsForwardConvolution},
+    {Opcode::kCustomCall, MissingCallForm},       {Opcode::kReduceWindow, CombinesOwnType},
+    {Opcode::kRngBitGenerator, GivesWholeWords},  {Opcode::kScatter, CombinesOwnType},
+    {Opcode::kSelectAndScatter, CombinesOwnType}, {Opcode::kTriangularSolve, HasNoTinyFloats},
+};
 
 OpSupportTable SupportTable() {
   OpSupportTable table;
   for (int k = 0; k < kOpcodeCount; ++k) {
     const auto opcode = static_cast<Opcode>(k);
     OpSupport& op = table[k];
-    if (FindDeviceKernel(opcode) != nullptr) {
+    if (HasDeviceKernel(opcode)) {
       op.code = OpSupport::kNative;
+    } else if (!HostCallOf(opcode).empty()) {
+      op.code = OpSupport::kNative;
+      op.library_call = HostCall;
+      op.missing = MissingHostForm;
     } else if (FindElementLowering(opcode) != nullptr) {
       op.code = OpSupport::kElements;
     }
     op.only_real = FindElementwise(opcode) != nullptr && FindComplexElementwise(opcode) == nullptr;
   }
-  table[static_cast<int>(Opcode::kCustomCall)].code = OpSupport::kElements;
   for (const auto& [opcode, missing] : kForms) table[static_cast<int>(opcode)].missing = missing;
   return table;
 }

@@ -11,6 +11,7 @@
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/reduction.h"
 #include "optimized/gpu/kernels/array_kernels.h"
+#include "optimized/gpu/kernels/called_kernels.h"
 #include "optimized/gpu/kernels/gpu_target.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -45,6 +46,7 @@ class ThreadKernel {
   absl::StatusOr<EmittedKernel> EmitNest(const NestPlan& nest);
   absl::StatusOr<EmittedKernel> EmitCumulativeLines();
   absl::StatusOr<EmittedKernel> EmitWhole(const DeviceKernel& kernel);
+  absl::StatusOr<EmittedKernel> EmitCall(const CalledStage& stage, std::vector<int64_t> scratch);
 
  private:
   using Work = std::function<absl::Status(Value* thread)>;
@@ -236,6 +238,30 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitWhole(const DeviceKernel& kernel
   });
 }
 
+// The function takes pointers into any space.
+absl::StatusOr<EmittedKernel> ThreadKernel::EmitCall(const CalledStage& stage,
+                                                     std::vector<int64_t> scratch) {
+  kernel_.scratch = std::move(scratch);
+  return Emit(stage.threads, [&](Value* thread) {
+    std::vector<Value*> arguments;
+    std::vector<llvm::Type*> types;
+    for (const StepArray& array : stage.arrays) {
+      const auto k = static_cast<size_t>(array.number);
+      Value* pointer = array.kind == StepArray::kOperand  ? operands_[k][0]
+                       : array.kind == StepArray::kResult ? results_[k]
+                                                          : scratch_[k];
+      arguments.push_back(ir_.CreateAddrSpaceCast(pointer, ir_.getPtrTy()));
+    }
+    for (int64_t number : stage.numbers) arguments.push_back(elements_.Index(number));
+    arguments.push_back(thread);
+    for (Value* argument : arguments) types.push_back(argument->getType());
+    ir_.CreateCall(context_.module.getOrInsertFunction(
+                       stage.function, llvm::FunctionType::get(ir_.getVoidTy(), types, false)),
+                   arguments);
+    return absl::OkStatus();
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<llvm::Module> NewKernelModule(llvm::LLVMContext& context, const std::string& name) {
@@ -252,7 +278,19 @@ absl::StatusOr<std::vector<EmittedKernel>> EmitKernels(const KernelContext& cont
   KernelBends bends = plan.granted_bends == nullptr ? kNoBends : *plan.granted_bends;
   if (plan.form_bends != nullptr) bends = *plan.form_bends;
   if (plan.form == KernelPlan::Form::kNative) {
-    const DeviceKernel& kernel = *FindDeviceKernel(plan.instruction->opcode());
+    if (IsCalledKernel(plan.instruction->opcode())) {
+      const CalledKernel called = CalledKernelOf(*plan.instruction, bends);
+      for (const CalledStage& stage : called.stages) {
+        if (stage.threads == 0) continue;
+        ASSAY_ASSIGN_OR_RETURN(
+            kernels.emplace_back(),
+            ThreadKernel(context, plan, buffers, bends).EmitCall(stage, called.scratch));
+      }
+      return kernels;
+    }
+    const DeviceKernel* found = FindDeviceKernel(plan.instruction->opcode());
+    if (found == nullptr) return kernels;  // a step of the host
+    const DeviceKernel& kernel = *found;
     if (kernel.threads(*plan.instruction) == 0) return kernels;
     ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
                            ThreadKernel(context, plan, buffers, bends).EmitWhole(kernel));

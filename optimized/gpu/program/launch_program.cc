@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "optimized/gpu/kernels/array_kernels.h"
+#include "optimized/gpu/kernels/combine_kernel.h"
 #include "optimized/gpu/kernels/device_functions.h"
+#include "optimized/passes/collectives/collective_numbering.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -34,12 +37,55 @@ absl::Status OfDecoding(const absl::Status& status) {
   return MakeError(ErrorClass::kUnsupported, StrCat("gpu-sim: ", status.message()));
 }
 
+absl::StatusOr<CombineLaunch> MakeCombine(const KernelContext& context,
+                                          const Instruction& reduction,
+                                          const SimulatorOptions& options) {
+  ASSAY_ASSIGN_OR_RETURN(const llvm::Function* function, EmitCombineKernel(context, reduction));
+  ASSAY_RETURN_IF_ERROR(LinkDeviceFunctions(context.module));
+  absl::StatusOr<std::unique_ptr<DecodedKernel>> code = Decode(*function, options);
+  if (!code.ok()) return OfDecoding(code.status());
+  int64_t bytes = 0;
+  for (const Instruction* operand : reduction.operands()) {
+    bytes = std::max(bytes, operand->shape().ByteSize());
+  }
+  return CombineLaunch{*std::move(code), {bytes, bytes}};
+}
+
+std::vector<BufferArgument> LeavesOf(const Shape& shape, const std::vector<BufferSlice>& slices) {
+  std::vector<BufferArgument> leaves;
+  ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) {
+    const BufferSlice slice = slices[leaves.size()];
+    leaves.push_back({slice, leaf.IsArray() ? leaf.ByteSize() : 0});
+  });
+  return leaves;
+}
+
+absl::StatusOr<HostStep> MakeHostStep(const KernelContext& context, const StepPlan& plan,
+                                      const SimulatorOptions& options) {
+  const Instruction& instruction = *plan.instruction;
+  HostStep step{HostWorkOf(instruction), {}, {}, std::nullopt};
+  for (int64_t k = 0; k < instruction.operand_count(); ++k) {
+    step.operands.push_back(
+        LeavesOf(instruction.operand(k)->shape(), plan.buffers.operands[static_cast<size_t>(k)]));
+  }
+  step.results = LeavesOf(instruction.shape(), plan.buffers.results);
+  if (IsCollective(instruction.opcode()) && !instruction.callees().empty()) {
+    ASSAY_ASSIGN_OR_RETURN(step.combine, MakeCombine(context, instruction, options));
+  }
+  return step;
+}
+
 absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan& plan,
                                     const SimulatorOptions& options) {
   LaunchStep step;
   step.kind = plan.kind;
   step.instruction = plan.instruction;
   if (plan.kind != StepPlan::Kind::kKernel) return step;
+  const bool is_native = plan.kernel.form == KernelPlan::Form::kNative;
+  if (is_native && !HasDeviceKernel(plan.instruction->opcode())) {
+    ASSAY_ASSIGN_OR_RETURN(step.host, MakeHostStep(context, plan, options));
+    return step;
+  }
   step.fresh = FreshResults(plan);
   ASSAY_ASSIGN_OR_RETURN(const std::vector<EmittedKernel> kernels,
                          EmitKernels(context, plan.kernel, plan.buffers));
@@ -47,7 +93,8 @@ absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan
   for (const EmittedKernel& kernel : kernels) {
     absl::StatusOr<std::unique_ptr<DecodedKernel>> code = Decode(*kernel.function, options);
     if (!code.ok()) return OfDecoding(code.status());
-    step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments, kernel.scratch});
+    step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments});
+    step.scratch = kernel.scratch;  // the same of all
   }
   return step;
 }
@@ -69,7 +116,11 @@ absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
 }
 
 absl::Status ProgramRun::CheckTime() const {
-  if (std::chrono::steady_clock::now() < deadline_) return absl::OkStatus();
+  // Why the run was stopped is told by whoever stopped it.
+  if (context_.stopped != nullptr && *context_.stopped != 0) {
+    return absl::CancelledError("gpu-sim: the run was stopped");
+  }
+  if (std::chrono::steady_clock::now() < context_.deadline) return absl::OkStatus();
   return MakeError(ErrorClass::kTimeout, "gpu-sim: the program did not end in time");
 }
 
@@ -90,12 +141,12 @@ absl::Status ProgramRun::RunFrame(const Frame& frame) {
   return RunCopies(frame.final_copies);
 }
 
-absl::Status ProgramRun::AddScratch(const KernelLaunch& launch,
-                                    std::vector<KernelArgument>& arguments) {
-  if (launch.scratch.empty()) return absl::OkStatus();
-  std::vector<uint64_t>& places = scratch_[&launch];
-  for (size_t k = 0; k < launch.scratch.size(); ++k) {
-    const uint64_t bytes = std::max<uint64_t>(1, static_cast<uint64_t>(launch.scratch[k]));
+absl::StatusOr<std::vector<KernelArgument>> ProgramRun::TakeScratch(
+    const LaunchStep& step, absl::Span<const int64_t> sizes) {
+  std::vector<uint64_t>& places = scratch_[&step];
+  std::vector<KernelArgument> arguments;
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const uint64_t bytes = std::max<uint64_t>(1, static_cast<uint64_t>(sizes[k]));
     if (places.size() == k) {
       const absl::StatusOr<uint64_t> place = device_.Allocate(bytes, StrCat("scratch ", k));
       if (!place.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(place.status().message()));
@@ -104,21 +155,99 @@ absl::Status ProgramRun::AddScratch(const KernelLaunch& launch,
     ASSAY_RETURN_IF_ERROR(device_.Forget(places[k], bytes));
     arguments.push_back(KernelArgument::Buffer(places[k], bytes));
   }
+  return arguments;
+}
+
+absl::Status ProgramRun::Combine(const LaunchStep& step, absl::Span<std::byte> accumulator,
+                                 absl::Span<const std::byte> operand, int64_t count) {
+  if (count == 0) return absl::OkStatus();
+  const CombineLaunch& combine = *step.host->combine;
+  ASSAY_ASSIGN_OR_RETURN(std::vector<KernelArgument> arguments, TakeScratch(step, combine.scratch));
+  ASSAY_RETURN_IF_ERROR(device_.CopyIn(arguments[0].bits, accumulator));
+  ASSAY_RETURN_IF_ERROR(device_.CopyIn(arguments[1].bits, operand));
+  arguments.push_back(KernelArgument::Scalar(static_cast<uint64_t>(count)));
+  ASSAY_RETURN_IF_ERROR(device_.Launch(*combine.code, CombineShape(count), arguments));
+  return device_.CopyOut(arguments[0].bits, accumulator);
+}
+
+namespace {
+
+// The runtime calls a plain function: this is what it does on a thread, and the first thing that
+// went wrong.
+struct Combination {
+  std::function<absl::Status(void*, const void*, int64_t)> combine;
+  absl::Status status;
+};
+thread_local Combination* combination = nullptr;
+
+void CombineOnDevice(void* accumulator, const void* operand, int64_t count) {
+  if (combination->status.ok()) {
+    combination->status = combination->combine(accumulator, operand, count);
+  }
+}
+
+}  // namespace
+
+absl::Status ProgramRun::RunOnHost(const LaunchStep& step) {
+  const HostStep& host = *step.host;
+  ASSAY_RETURN_IF_ERROR(CheckTime());
+  std::vector<std::vector<std::byte>>& copies = host_arrays_[&step];
+  copies.clear();
+  HostArrays arrays{context_, {}, {}};
+  for (const std::vector<BufferArgument>& leaves : host.operands) {
+    std::vector<const void*>& operand = arrays.operands.emplace_back();
+    for (const BufferArgument& leaf : leaves) {
+      std::vector<std::byte>& copy = copies.emplace_back(static_cast<size_t>(leaf.bytes));
+      if (leaf.bytes > 0) {
+        ASSAY_RETURN_IF_ERROR(device_.CopyOut(AddressOf(leaf.slice), absl::MakeSpan(copy)));
+      }
+      operand.push_back(copy.data());
+    }
+  }
+  const size_t first_result = copies.size();
+  for (const BufferArgument& leaf : host.results) {
+    arrays.results.push_back(copies.emplace_back(static_cast<size_t>(leaf.bytes)).data());
+  }
+  Combination here;
+  if (host.combine.has_value()) {
+    const auto element =
+        static_cast<size_t>(StorageBytes(step.instruction->operand(0)->shape().element_type()));
+    here.combine = [&, element](void* accumulator, const void* operand, int64_t count) {
+      const size_t bytes = element * static_cast<size_t>(count);
+      return Combine(step, {static_cast<std::byte*>(accumulator), bytes},
+                     {static_cast<const std::byte*>(operand), bytes}, count);
+    };
+    arrays.combine = CombineOnDevice;
+    combination = &here;
+  }
+  const absl::Status status = host.work(arrays);
+  combination = nullptr;
+  ASSAY_RETURN_IF_ERROR(status);
+  ASSAY_RETURN_IF_ERROR(here.status);
+  ASSAY_RETURN_IF_ERROR(CheckTime());
+  for (size_t k = 0; k < host.results.size(); ++k) {
+    if (host.results[k].bytes == 0) continue;
+    ASSAY_RETURN_IF_ERROR(
+        device_.CopyIn(AddressOf(host.results[k].slice), copies[first_result + k]));
+  }
   return absl::OkStatus();
 }
 
 absl::Status ProgramRun::RunKernels(const LaunchStep& step) {
+  if (step.host.has_value()) return RunOnHost(step);
   for (const BufferArgument& result : step.fresh) {
     ASSAY_RETURN_IF_ERROR(
         device_.Forget(AddressOf(result.slice), static_cast<uint64_t>(result.bytes)));
   }
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<KernelArgument> scratch,
+                         TakeScratch(step, step.scratch));
   for (const KernelLaunch& launch : step.launches) {
     std::vector<KernelArgument> arguments;
     for (const BufferArgument& argument : launch.arguments) {
       arguments.push_back(
           KernelArgument::Buffer(AddressOf(argument.slice), static_cast<uint64_t>(argument.bytes)));
     }
-    ASSAY_RETURN_IF_ERROR(AddScratch(launch, arguments));
+    arguments.insert(arguments.end(), scratch.begin(), scratch.end());
     ASSAY_RETURN_IF_ERROR(CheckTime());
     const absl::Status status = device_.Launch(*launch.code, launch.shape, arguments);
     if (absl::IsDeadlineExceeded(status)) {

@@ -1,35 +1,52 @@
 // A compiled module as the host sees it: launches, copies, loops, branches and calls.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "optimized/buffers/buffer_assignment.h"
+#include "optimized/gpu/host/host_step.h"
 #include "optimized/gpu/kernels/kernel_emitter.h"
 #include "optimized/gpu/program/run_device.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/plan/program_plan.h"
+#include "optimized/runtime/run_context.h"
 
 namespace assay::gpu {
 
 struct KernelLaunch {
   std::shared_ptr<const DecodedKernel> code;
   LaunchShape shape;
-  std::vector<BufferArgument> arguments;
-  std::vector<int64_t> scratch;  // bytes
+  std::vector<BufferArgument> arguments;  // those of the step's scratch memory follow
+};
+
+// The kernel by which devices reduce arrays.
+struct CombineLaunch {
+  std::shared_ptr<const DecodedKernel> code;
+  std::vector<int64_t> scratch;  // bytes of the accumulator and the operand
+};
+
+// Work of the host, between copies of its operands out of the device and of its results into it.
+struct HostStep {
+  HostWork work;
+  std::vector<std::vector<BufferArgument>> operands;  // by leaf; tokens have no bytes
+  std::vector<BufferArgument> results;
+  std::optional<CombineLaunch> combine;  // of a reduction among devices
 };
 
 struct LaunchStep {
   StepPlan::Kind kind = StepPlan::Kind::kKernel;
   const Instruction* instruction = nullptr;
   std::vector<KernelLaunch> launches;  // of a kernel, in order
+  std::vector<int64_t> scratch;        // bytes of memory that its launches have besides
   // Results that share no operand's memory: another value begins to live there.
   std::vector<BufferArgument> fresh;
+  std::optional<HostStep> host;  // in the place of launches
 };
 
 struct LaunchProgram {
@@ -42,16 +59,18 @@ absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
                                                 const ProgramPlan& plan,
                                                 const SimulatorOptions& options);
 
-// Runs a program on a device. `table`: a device address by entry of the BufferTable.
+// Runs a program on a device. `table`: a device address by entry of the BufferTable. It lives until
+// all devices of the run have ended: they read each other's copies on the host.
 class ProgramRun {
  public:
+  // `context` is what functions of the runtime get; its deadline and its sign to stop end loops.
   ProgramRun(const LaunchProgram& program, const BufferAssignment& buffers, RunDevice& device,
-             std::vector<uint64_t> table, std::chrono::steady_clock::time_point deadline)
+             std::vector<uint64_t> table, RunContext& context)
       : program_(program),
         buffers_(buffers),
         device_(device),
         table_(std::move(table)),
-        deadline_(deadline) {}
+        context_(context) {}
 
   absl::Status Run() { return RunFrame(buffers_.entry()); }
 
@@ -61,8 +80,13 @@ class ProgramRun {
   absl::Status RunFrame(const Frame& frame);
   absl::Status RunStep(const Frame& frame, const LaunchStep& step);
   absl::Status RunKernels(const LaunchStep& step);
-  // Appends memory of the launch's own, the same in every run of it; nothing is in it.
-  absl::Status AddScratch(const KernelLaunch& launch, std::vector<KernelArgument>& arguments);
+  // Memory of the step's own, the same in every run of it; nothing is in it.
+  absl::StatusOr<std::vector<KernelArgument>> TakeScratch(const LaunchStep& step,
+                                                          absl::Span<const int64_t> sizes);
+  absl::Status RunOnHost(const LaunchStep& step);
+  // accumulator = f(accumulator, operand), on the device.
+  absl::Status Combine(const LaunchStep& step, absl::Span<std::byte> accumulator,
+                       absl::Span<const std::byte> operand, int64_t count);
   absl::Status RunLoop(const Frame& frame, const Instruction* loop);
   absl::Status RunBranch(const Frame& frame, const Instruction* conditional);
   absl::Status RunCopies(const std::vector<BufferAssignment::Copy>& copies);
@@ -75,8 +99,10 @@ class ProgramRun {
   const BufferAssignment& buffers_;
   RunDevice& device_;
   std::vector<uint64_t> table_;
-  absl::flat_hash_map<const KernelLaunch*, std::vector<uint64_t>> scratch_;
-  std::chrono::steady_clock::time_point deadline_;
+  absl::flat_hash_map<const LaunchStep*, std::vector<uint64_t>> scratch_;
+  // Arrays on the host, of the last run of each step.
+  absl::flat_hash_map<const LaunchStep*, std::vector<std::vector<std::byte>>> host_arrays_;
+  RunContext& context_;
 };
 
 }  // namespace assay::gpu
