@@ -27,6 +27,47 @@ std::vector<double> Slice(const std::vector<double>& values, size_t from, size_t
           values.begin() + static_cast<std::ptrdiff_t>(to)};
 }
 
+// Neighbours are taken to resemble each other by half, as recorded ones do: what tens of points
+// tell about their own correlation is less certain than that.
+constexpr double kCorrelation = 0.5;
+
+// A mean of points that resemble each other is less certain than one of as many that do not: the
+// factor of its variance.
+double Inflation(double count) {
+  double factor = 1, power = 1;
+  for (double lag = 1; lag < count && power > 1e-3; ++lag) {
+    power *= kCorrelation;
+    factor += 2 * (1 - lag / count) * power;
+  }
+  return factor;
+}
+
+// The difference of two levels that still is chance. Five points and more need more: there are more
+// of such stretches, and a step that only they show has time.
+double ChanceOf(double noise, size_t before, size_t after) {
+  constexpr double kSpreads = 3.3, kLate = 1.35;
+  const auto n = static_cast<double>(before), m = static_cast<double>(after);
+  const double spread = noise * std::sqrt(Inflation(n) / n + Inflation(m) / m);
+  return kSpreads * (after > 4 ? kLate : 1) * spread;
+}
+
+// The level of points by Huber's estimator: a mean in which a point counts by at most one and a
+// half spreads, so that it is nearly as sharp as a mean and outliers move it little.
+double LevelOf(const std::vector<double>& values, double spread) {
+  double level = Median(values);
+  for (int round = 0; round < 6; ++round) {
+    double sum = 0, weights = 0;
+    for (double value : values) {
+      const double off = std::fabs(value - level);
+      const double weight = off <= 1.5 * spread ? 1 : 1.5 * spread / off;
+      sum += weight * value;
+      weights += weight;
+    }
+    level = sum / weights;
+  }
+  return level;
+}
+
 // A lone point far off both of its neighbours is the machine's, whatever caused it: it is put back
 // between them before anything is decided.
 std::vector<double> WithoutSpikes(const std::vector<double>& x, double noise) {
@@ -38,25 +79,49 @@ std::vector<double> WithoutSpikes(const std::vector<double>& x, double noise) {
   return calm;
 }
 
-constexpr size_t kLookBack = 30;
+constexpr size_t kLookBack = 30, kLookAhead = 10;
 
-// The first method: the newest three points against up to thirty before them, as medians.
+// Finds the place in [first, last] that splits the points [from, to) best into two levels.
+size_t BestSplit(const std::vector<double>& x, size_t first, size_t last, size_t from, size_t to,
+                 double noise) {
+  double least = std::numeric_limits<double>::infinity();
+  size_t best = first;
+  for (size_t i = std::max(from + 1, first); i <= last && i + 1 < to; ++i) {
+    const double left = LevelOf(Slice(x, from, i), noise);
+    const double right = LevelOf(Slice(x, i, to), noise);
+    double sum = 0;
+    for (size_t k = from; k < to; ++k) {
+      const double off = (x[k] - (k < i ? left : right)) / noise;
+      sum += std::min(off * off, 12.0);
+    }
+    if (sum < least) {
+      least = sum;
+      best = i;
+    }
+  }
+  return best;
+}
+
+// The first method: up to ten points behind a place against up to thirty before it, as levels. What
+// lies behind shows before the place itself is reached: the step is where the points split best.
 std::vector<size_t> ByLookBack(const std::vector<double>& x, double noise) {
   std::vector<size_t> found;
   size_t level = 0;  // where the present level began
-  for (size_t i = kShortestLevel; i + kShortestLevel <= x.size(); ++i) {
-    if (i < level + kShortestLevel) continue;
+  auto differs = [&](size_t i) {
     const size_t from = std::max(level, i > kLookBack ? i - kLookBack : 0);
-    const double before = Median(Slice(x, from, i));
-    const double after = Median(Slice(x, i, i + kShortestLevel));
-    const double count = static_cast<double>(i - from);
-    // The median of n points has a spread of about 1.25 noise / sqrt(n).
-    const double spread = 1.25 * noise * std::sqrt(1 / count + 1.0 / kShortestLevel);
-    if (std::fabs(after - before) < 4 * spread) continue;
-    // The step is where the first of the three has left the old level.
-    if (std::fabs(x[i] - before) < std::fabs(x[i] - after)) continue;
-    found.push_back(i);
-    level = i;
+    const size_t to = std::min(x.size(), i + kLookAhead);
+    const double before = LevelOf(Slice(x, from, i), noise);
+    const double after = LevelOf(Slice(x, i, to), noise);
+    return std::fabs(after - before) > ChanceOf(noise, i - from, to - i);
+  };
+  for (size_t i = kShortestLevel; i + kShortestLevel <= x.size(); ++i) {
+    if (i < level + kShortestLevel || !differs(i)) continue;
+    const size_t last = std::min(i + kLookAhead, x.size() - kShortestLevel);
+    const size_t from = std::max(level, i > kLookBack ? i - kLookBack : 0);
+    const size_t at = BestSplit(x, i, last, from, std::min(x.size(), i + 2 * kLookAhead), noise);
+    if (!differs(at)) continue;
+    found.push_back(at);
+    level = at;
   }
   return found;
 }
@@ -106,7 +171,7 @@ std::vector<size_t> ByRanks(const std::vector<double>& x) {
     double p = 1;
     if (i + kShortestLevel <= x.size()) {
       const size_t from = i > kLookBack ? i - kLookBack : 0;
-      p = RankSumP(Slice(x, from, i), Slice(x, i, std::min(x.size(), i + 10)));
+      p = RankSumP(Slice(x, from, i), Slice(x, i, std::min(x.size(), i + kLookAhead)));
     }
     if (p < kAlpha && p < smallest) {
       smallest = p;
@@ -125,20 +190,38 @@ bool HasNear(const std::vector<size_t>& places, size_t at) {
                      [&](size_t place) { return place + 2 >= at && place <= at + 2; });
 }
 
-// Finds the place around `at` that splits the points best into two levels.
-size_t BestSplit(const std::vector<double>& x, size_t at, size_t from, size_t to) {
-  double least = std::numeric_limits<double>::infinity();
-  size_t best = at;
-  for (size_t i = std::max(from + 1, at > 2 ? at - 2 : 0); i <= at + 2 && i + 1 < to; ++i) {
-    const double left = Median(Slice(x, from, i)), right = Median(Slice(x, i, to));
+}  // namespace
+
+namespace {
+
+// The root of the mean square, where none counts by more than two spreads. 0.92054 is what that
+// limit leaves of the mean square of normal values.
+double LimitedSpread(const std::vector<double>& offsets) {
+  if (offsets.empty()) return 0;
+  std::vector<double> sizes;
+  for (double offset : offsets) sizes.push_back(std::fabs(offset));
+  double spread = Median(sizes) / 0.6745;
+  for (int round = 0; round < 4 && spread > 0; ++round) {
     double sum = 0;
-    for (size_t k = from; k < to; ++k) sum += std::fabs(x[k] - (k < i ? left : right));
-    if (sum < least) {
-      least = sum;
-      best = i;
-    }
+    for (double size : sizes) sum += std::min(size * size, 4 * spread * spread);
+    spread = std::sqrt(sum / static_cast<double>(sizes.size()) / 0.92054);
   }
-  return best;
+  return spread;
+}
+
+// Neighbours that resemble each other differ by less than the points of a level do: the distance
+// from the median of thirteen around each point tells by how much, and a step leaves it as it is.
+double NoiseOfLevels(const std::vector<double>& x) {
+  constexpr size_t kAround = 6;
+  std::vector<double> offsets;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t from = i > kAround ? i - kAround : 0;
+    offsets.push_back(x[i] - Median(Slice(x, from, std::min(x.size(), i + kAround + 1))));
+  }
+  // The median of thirteen follows its points, which takes a twentieth off the distances.
+  const double spread = std::max(NoiseOf(x), LimitedSpread(offsets) / 0.95);
+  // With few points the spread is far off now and then, mostly where it is taken too small.
+  return spread * (1 + 1 / static_cast<double>(std::max<size_t>(1, x.size())));
 }
 
 }  // namespace
@@ -146,36 +229,19 @@ size_t BestSplit(const std::vector<double>& x, size_t at, size_t from, size_t to
 double NoiseOf(const std::vector<double>& logarithms) {
   std::vector<double> steps;
   for (size_t i = 1; i < logarithms.size(); ++i) {
-    steps.push_back(std::fabs(logarithms[i] - logarithms[i - 1]));
+    steps.push_back(logarithms[i] - logarithms[i - 1]);
   }
-  // The median of |difference| of two normal values is 0.954 of their spread. With few points it
-  // is far off now and then, mostly where it is taken too small.
-  const double few = 1 + 3.0 / static_cast<double>(std::max<size_t>(1, logarithms.size()));
-  return std::max(0.0005, Median(steps) / 0.954 * few);
+  return std::max(0.0005, LimitedSpread(steps) / std::sqrt(2.0));
 }
-
-namespace {
-
-// Neighbours that resemble each other differ by less than the points of a level do: means of three
-// neighbours tell by how much.
-double NoiseOfLevels(const std::vector<double>& x) {
-  const double noise = NoiseOf(x);
-  std::vector<double> means;
-  for (size_t i = 0; i + 3 <= x.size(); i += 3) means.push_back((x[i] + x[i + 1] + x[i + 2]) / 3);
-  if (means.size() < 6) return noise;
-  return noise * std::clamp(NoiseOf(means) * std::sqrt(3.0) / noise, 1.0, 3.0);
-}
-
-}  // namespace
 
 std::vector<ChangePoint> FindChanges(const std::vector<double>& values) {
   std::vector<ChangePoint> changes;
   if (values.size() < 2 * kShortestLevel + 2) return changes;
   std::vector<double> logs;
   for (double value : values) logs.push_back(std::log(std::max(value, 1e-300)));
-  const double noise = NoiseOfLevels(logs);
-  const std::vector<double> x = WithoutSpikes(logs, noise);
-  const std::vector<std::vector<size_t>> votes = {ByLookBack(x, noise), ByPartition(x, noise),
+  const std::vector<double> x = WithoutSpikes(logs, NoiseOf(logs));
+  const double noise = NoiseOfLevels(x);
+  const std::vector<std::vector<size_t>> votes = {ByLookBack(x, noise), ByPartition(x, 1.3 * noise),
                                                   ByRanks(x)};
   std::vector<size_t> places;
   for (const std::vector<size_t>& method : {votes[1], votes[0]}) {
@@ -190,12 +256,11 @@ std::vector<ChangePoint> FindChanges(const std::vector<double>& values) {
     const size_t from = k == 0 ? 0 : places[k - 1];
     const size_t to = k + 1 < places.size() ? places[k + 1] : x.size();
     ChangePoint change;
-    change.at = BestSplit(x, places[k], from, to);
-    const double before = Median(Slice(x, from, change.at));
-    const double after = Median(Slice(x, change.at, to));
-    const auto n = static_cast<double>(change.at - from), m = static_cast<double>(to - change.at);
-    const double spread = 1.25 * noise * std::sqrt(1 / n + 1 / m);
-    if (std::fabs(after - before) < std::max(4 * spread, 0.004)) continue;
+    change.at = BestSplit(x, places[k] > 2 ? places[k] - 2 : 0, places[k] + 2, from, to, noise);
+    const double before = LevelOf(Slice(x, from, change.at), noise);
+    const double after = LevelOf(Slice(x, change.at, to), noise);
+    const double chance = ChanceOf(noise, change.at - from, to - change.at);
+    if (std::fabs(after - before) < std::max(chance, 0.004)) continue;
     change.before = std::exp(before);
     change.after = std::exp(after);
     for (const std::vector<size_t>& method : votes) {
