@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "bench/double_double.h"
+#include "conformance/accuracy/double_double.h"
 #include "optimized/cpu/cpu_backend.h"
 #include "spec/base/strings.h"
 #include "spec/text/reader.h"

@@ -48,6 +48,8 @@ const std::vector<Verb> kVerbs = {
      "assay peer add xla@0.4.31", DeclarePeer},
     {"conform", "Run the suites of the documents' golden values",
      "assay conform --backend cpu --suite goldens", DeclareConform},
+    {"accuracy", "Measure how many ulps a backend's functions are off, on every argument",
+     "assay accuracy cpu --type bf16 --out cpu.jsonl", DeclareAccuracy},
     {"bench", "Measure run and compile time beside a peer, interleaved",
      "assay bench bench/workloads --backend cpu --peer xla", DeclareBench},
     {"backends", "List who can be judged, with their options", "assay backends cpu",

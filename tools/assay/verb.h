@@ -32,6 +32,7 @@ struct Verb {
 // The table, in main.cc.
 const std::vector<Verb>& Verbs();
 
+void DeclareAccuracy(OptionList& line, VerbAction& action);
 void DeclareBackends(OptionList& line, VerbAction& action);
 void DeclareBench(OptionList& line, VerbAction& action);
 void DeclareBlame(OptionList& line, VerbAction& action);

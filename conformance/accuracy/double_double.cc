@@ -1,5 +1,5 @@
 // Series and Newton steps on pairs of doubles.
-#include "bench/double_double.h"
+#include "conformance/accuracy/double_double.h"
 
 #include <algorithm>
 #include <cmath>
