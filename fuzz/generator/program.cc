@@ -128,6 +128,8 @@ void Program::set_size_style(SizeStyle style) {
   switch (style) {
     case SizeStyle::kSmall:
     case SizeStyle::kHighRank:
+    case SizeStyle::kOnes:
+    case SizeStyle::kZeros:
       element_cap_ = 600;
       break;
     case SizeStyle::kThreshold:
@@ -179,6 +181,7 @@ ElementType Program::DrawIndexType() {
 }
 
 int64_t Program::DrawSize() {
+  if (size_style_ == SizeStyle::kOnes) return 1;
   if (choices_.Percent(3)) return choices_.Percent(35) ? 0 : 1;
   switch (size_style_) {
     case SizeStyle::kHighRank:
@@ -193,6 +196,8 @@ int64_t Program::DrawSize() {
     }
     case SizeStyle::kLarge:
     case SizeStyle::kSmall:
+    case SizeStyle::kOnes:
+    case SizeStyle::kZeros:
       break;
   }
   return choices_.Pick<int64_t>({3, 2, 4, 5, 6, 7, 8, 9, 1, 10});
@@ -214,6 +219,7 @@ DimVector Program::DrawDimensions(int64_t min_rank) {
   }
   rank = std::max(rank, min_rank);
   if (size_style_ == SizeStyle::kLarge) rank = std::clamp<int64_t>(rank, 1, 3);
+  if (size_style_ == SizeStyle::kZeros) rank = std::max<int64_t>(rank, 1);
   rank = std::max(rank, min_rank);
   DimVector dimensions;
   int64_t room = element_cap_;
@@ -222,6 +228,7 @@ DimVector Program::DrawDimensions(int64_t min_rank) {
     int64_t size = DrawSize();
     if (size_style_ == SizeStyle::kLopsided && i != special) size = choices_.Range(1, 4);
     if (size_style_ == SizeStyle::kPowers) size = i == special ? DrawPower() : choices_.Range(1, 3);
+    if (size_style_ == SizeStyle::kZeros) size = i == special ? 0 : choices_.Range(1, 4);
     if (size_style_ == SizeStyle::kLarge) {
       size = i == special ? element_cap_ : choices_.Range(1, 3);
     }

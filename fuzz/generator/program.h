@@ -67,6 +67,8 @@ enum class SizeStyle : uint8_t {
   kHighRank,   // rank 6 to 8 of 1 to 3
   kLarge,      // one dimension takes most of 2^11 to 2^17 elements
   kPowers,     // one dimension is a power of two up to 2^16 or beside one, the others small
+  kOnes,       // all of size 1
+  kZeros,      // one of size 0, the others small
 };
 
 // One computation that recipes fill. Values are arrays, in the order of their creation.

@@ -20,6 +20,7 @@ constexpr StyleName kStyles[] = {
     {SizeStyle::kSmall, "small"},       {SizeStyle::kThreshold, "tails"},
     {SizeStyle::kLopsided, "lopsided"}, {SizeStyle::kHighRank, "high-rank"},
     {SizeStyle::kLarge, "large"},       {SizeStyle::kPowers, "powers"},
+    {SizeStyle::kOnes, "ones"},         {SizeStyle::kZeros, "zeros"},
 };
 constexpr ValueFamily kFamilies[] = {ValueFamily::kOrdinary, ValueFamily::kSpecials};
 
@@ -70,9 +71,12 @@ bool IsIn(MatrixTier tier, const MatrixCell& cell, size_t number) {
   if (tier == MatrixTier::kFull) return true;
   if (tier == MatrixTier::kSmoke) return is_plain && is_first;
   const bool is_tails = cell.pattern.sizes == SizeStyle::kThreshold;
+  const bool is_edge =
+      cell.pattern.family == ValueFamily::kOrdinary &&
+      (cell.pattern.sizes == SizeStyle::kOnes || cell.pattern.sizes == SizeStyle::kZeros);
   const bool is_turn =
       static_cast<int>(cell.mode) == 1 + static_cast<int>(number % (kMatrixModeCount - 1));
-  return (is_plain && (is_first || is_tails)) || (is_first && is_turn);
+  return (is_plain && (is_first || is_tails || is_edge)) || (is_first && is_turn);
 }
 
 // Modes other than that of arguments are for sizes that folding and unrolling take.
@@ -118,7 +122,8 @@ std::vector<MatrixCell> MatrixCells(MatrixTier tier, int64_t index, int64_t coun
       if (pair++ % count != index) continue;
       for (const StyleName& style : kStyles) {
         if (tier == MatrixTier::kSmoke && style.style != SizeStyle::kSmall) continue;
-        if (tier == MatrixTier::kCi && style.style > SizeStyle::kThreshold) continue;
+        const bool is_edge = style.style == SizeStyle::kOnes || style.style == SizeStyle::kZeros;
+        if (tier == MatrixTier::kCi && style.style > SizeStyle::kThreshold && !is_edge) continue;
         const std::optional<uint64_t> seed =
             FirstSeed({recipe, type, style.style, ValueFamily::kOrdinary, 0});
         if (!seed.has_value()) continue;

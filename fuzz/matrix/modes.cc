@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "fuzz/matrix/sharded_mode.h"
 #include "fuzz/peers/pack.h"
 #include "spec/attributes/attribute_words.h"
 
@@ -13,8 +14,8 @@ namespace {
 constexpr int64_t kMostFolded = 4096;  // elements of all inputs
 constexpr int64_t kTrips = 2;
 
-constexpr std::array<std::string_view, kMatrixModeCount> kNames = {"arguments", "folded", "call",
-                                                                   "loop", "branch"};
+constexpr std::array<std::string_view, kMatrixModeCount> kNames = {
+    "arguments", "folded", "call", "loop", "branch", "sharded", "donated"};
 
 std::unique_ptr<Module> Folded(const Module& module, std::vector<Literal>& inputs) {
   int64_t elements = 0;
@@ -114,6 +115,24 @@ Instruction* Loop(Module& module, Computation& entry, Computation& callee,
   return Element(entry, loop, start.size() - 1);
 }
 
+// A parameter of the result's shape lends it its buffer; the buffers of all others are free once
+// the program runs.
+std::unique_ptr<Module> Donated(const Module& module) {
+  std::unique_ptr<Module> donated = module.Clone("");
+  const Shape& result = donated->entry()->root()->shape();
+  bool is_lent = false;
+  for (int64_t i = 0; i < donated->entry()->parameter_count(); ++i) {
+    const Shape& shape = donated->entry()->parameter(i)->shape();
+    if (!is_lent && result.IsArray() && shape == result) {
+      is_lent = true;
+      donated->config().input_output_alias.push_back({{}, i, {}, false});
+    } else {
+      donated->config().buffer_donors.push_back({i, {}});
+    }
+  }
+  return donated->entry()->parameter_count() == 0 ? nullptr : std::move(donated);
+}
+
 }  // namespace
 
 std::string_view Name(MatrixMode mode) { return kNames[static_cast<size_t>(mode)]; }
@@ -123,6 +142,8 @@ std::unique_ptr<Module> InMode(const Module& module, MatrixMode mode,
   if (mode == MatrixMode::kArguments) return module.Clone("");
   if (!CanBeJoined(module)) return nullptr;
   if (mode == MatrixMode::kFolded) return Folded(module, inputs);
+  if (mode == MatrixMode::kSharded) return ShardedMode(module);
+  if (mode == MatrixMode::kDonated) return Donated(module);
   std::unique_ptr<Module> made = module.Clone("");
   Computation& callee = *made->entry();
   Computation& entry = *made->AddComputation("in_mode");
