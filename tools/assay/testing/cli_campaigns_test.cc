@@ -43,6 +43,19 @@ TEST(Cli, FuzzSaysWhatItCompared) {
   EXPECT_EQ(output.status, summary.value("findings", -1) > 0 ? 1 : 0);
 }
 
+// The same programs every time, with all that the simulator watches.
+TEST(Cli, ACampaignOnSimulatedGpusIsSilent) {
+  const Output output =
+      Assay("fuzz --backend gpu-sim --count 1500 --seed 20 --jobs 2 --no-db --json --no-triage");
+  const nlohmann::json summary = output.LastJson();
+  ASSERT_TRUE(summary.is_object()) << output.text;
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_EQ(summary.value("programs", -1), 1500);
+  EXPECT_EQ(summary.value("findings", -1), 0) << output.text;
+  EXPECT_LE(summary.value("unsupported", 1000), 15) << output.text;
+  EXPECT_GE(summary.value("compared", 0), 1300) << output.text;
+}
+
 TEST(Cli, ARunOfDefectsResumesAndMakesItsPage) {
   const std::string out = testing::TempDir() + "/assay_defects_test";
   std::filesystem::remove_all(out);

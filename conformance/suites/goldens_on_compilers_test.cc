@@ -1,0 +1,98 @@
+// The goldens on the compilers, and on gpu-sim the modules of the corpora.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "conformance/golden.h"
+#include "conformance/module_check.h"
+#include "optimized/cpu/cpu_backend.h"
+#include "optimized/gpu/gpu_sim_backend.h"
+#include "reference/interpreter/interpreter.h"
+#include "spec/base/case_file_for_test.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+std::set<std::string> NotCompiled() {
+  std::ifstream in(TestDataDir() + "/conformance/goldens_not_compiled.list");
+  EXPECT_TRUE(in.good());
+  std::set<std::string> names;
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty() && line[0] != '#') names.insert(line);
+  return names;
+}
+
+BackendRegistry Compilers() {
+  BackendRegistry registry;
+  RegisterCpu(registry);
+  RegisterGpuSim(registry);
+  return registry;
+}
+
+class GoldensOn : public testing::TestWithParam<const char*> {};
+
+// One list for both: what has no code on one has none on the other.
+TEST_P(GoldensOn, PassOrAreListed) {
+  std::set<std::string> listed = NotCompiled();
+  absl::StatusOr<std::unique_ptr<Backend>> backend = Compilers().Create(GetParam());
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  absl::StatusOr<std::vector<GoldenCase>> cases =
+      GoldensOfFolder(TestDataDir() + "/conformance/goldens");
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  int passed = 0, of_several_devices = 0;
+  for (const GoldenCase& golden : *cases) {
+    const GoldenResult result = RunGolden(golden, **backend, {});
+    const Outcome::Kind wanted =
+        listed.erase(golden.name) != 0 ? Outcome::kUnsupported : Outcome::kPassed;
+    EXPECT_EQ(Name(result.outcome.kind), Name(wanted))
+        << golden.name << ": " << result.outcome.Describe();
+    if (result.outcome.kind != Outcome::kPassed) continue;
+    ++passed;
+    of_several_devices += golden.devices.replicas * golden.devices.partitions > 1 ? 1 : 0;
+  }
+  EXPECT_GE(passed, 510);
+  EXPECT_GE(of_several_devices, 33);
+  EXPECT_TRUE(listed.empty()) << "no golden has the name " << *listed.begin();
+}
+INSTANTIATE_TEST_SUITE_P(Compilers, GoldensOn, testing::Values("cpu", "gpu-sim"),
+                         [](const auto& which) {
+                           return std::string(which.param) == "cpu" ? "cpu" : "gpu_sim";
+                         });
+
+struct Corpus {
+  const char* folder;
+  int modules, undecided;
+};
+class CorpusOnGpuSim : public testing::TestWithParam<Corpus> {};
+
+TEST_P(CorpusOnGpuSim, NothingFailsOrIsUnsupported) {
+  absl::StatusOr<std::unique_ptr<Backend>> backend = Compilers().Create("gpu-sim:seed=1");
+  ASSERT_TRUE(backend.ok()) << backend.status();
+  absl::StatusOr<std::vector<CaseFile>> files =
+      FindCases(std::string(ASSAY_SOURCE_DIR) + "/conformance/" + GetParam().folder);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ(files->size(), GetParam().modules);
+  auto oracle = MakeOracle();
+  CheckOptions options;
+  options.profile = &Profile::Xla();
+  int undecided = 0;
+  for (const CaseFile& file : *files) {
+    const ModuleResult result = CheckModule(file, *oracle, backend->get(), options);
+    std::string detail = result.outcome.Describe();
+    for (const SubjectResult& subject : result.subjects)
+      StrAppend(&detail, subject.outcome.Describe());
+    undecided += result.outcome.kind == Outcome::kInconclusive ? 1 : 0;
+    if (result.outcome.kind == Outcome::kInconclusive) continue;
+    EXPECT_EQ(StatusWord(result.outcome.kind), "passed") << file.name << ": " << detail;
+  }
+  EXPECT_LE(undecided, GetParam().undecided);
+}
+INSTANTIATE_TEST_SUITE_P(Corpora, CorpusOnGpuSim,
+                         testing::Values(Corpus{"corpus", 153, 2},
+                                         Corpus{"corpus_collectives", 22, 0}),
+                         [](const auto& which) { return std::string(which.param.folder); });
+
+}  // namespace
+}  // namespace assay
