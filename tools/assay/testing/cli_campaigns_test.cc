@@ -43,7 +43,7 @@ TEST(Cli, FuzzSaysWhatItCompared) {
   EXPECT_EQ(output.status, summary.value("findings", -1) > 0 ? 1 : 0);
 }
 
-// The same programs every time, with all that the simulator watches.
+// Runs the same programs every time, with all that the simulator watches.
 TEST(Cli, ACampaignOnSimulatedGpusIsSilent) {
   const Output output =
       Assay("fuzz --backend gpu-sim --count 1500 --seed 20 --jobs 2 --no-db --json --no-triage");
