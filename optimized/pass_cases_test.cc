@@ -9,6 +9,7 @@
 #include "optimized/gates/rule_names.h"
 #include "optimized/pass_cases_for_test.h"
 #include "optimized/passes/floats/bfloat16_support.h"
+#include "optimized/passes/library/gpu_facts.h"
 #include "optimized/passes/pass_testing.h"
 #include "optimized/pipeline/pipeline.h"
 #include "optimized/pipeline/registry.h"
@@ -30,6 +31,9 @@ PipelineOptions OptionsOf(const PassCase& pass_case) {
       options.profile = *Profile::Find(value);
     } else if (key == "reduce_window_size") {
       EXPECT_TRUE(absl::SimpleAtoi(value, &options.pass_options.reduce_window_size));
+    } else if (key == "gpu") {
+      options.pass_options.gpu = GpuFacts::Find(value);
+      EXPECT_NE(options.pass_options.gpu, nullptr) << value;
     } else if (key == "fast_math") {
       options.pass_options.fast_math = value == "on";
     } else if (key == "verbosity") {

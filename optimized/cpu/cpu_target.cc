@@ -14,13 +14,14 @@
 #include "optimized/passes/expanders/top_k_expander.h"
 #include "optimized/plan/support.h"
 #include "spec/base/strings.h"
+#include "spec/library/library_call.h"
 
 namespace assay {
 namespace {
 
 std::string IsKnownCall(const Instruction& instruction) {
-  const bool known =
-      IsAnnotation(instruction) || IsTopKCall(instruction) || LapackCallOf(instruction).has_value();
+  const bool known = IsAnnotation(instruction) || IsTopKCall(instruction) ||
+                     LapackCallOf(instruction).has_value() || ReadLibraryCall(instruction).ok();
   return known ? "" : "this custom call";
 }
 

@@ -13,6 +13,7 @@
 namespace assay {
 
 class BFloat16Support;
+struct GpuFacts;
 
 // Options of single passes.
 struct PassOptions {
@@ -20,6 +21,8 @@ struct PassOptions {
   int64_t reduce_window_size = 32;
   // bfloat16-normalization: what the backend does in BF16; nullptr: everything.
   const BFloat16Support* bfloat16 = nullptr;
+  // Passes that make calls of a GPU's libraries: the GPU; nullptr: GpuFacts::Default().
+  const GpuFacts* gpu = nullptr;
   // Rewrites of floating point that no clause of a profile grants, such as sums of sums in another
   // order.
   bool fast_math = false;

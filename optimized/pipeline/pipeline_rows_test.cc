@@ -298,6 +298,12 @@ ENTRY e { x = f32[16] parameter(0)
   see["pipe-order-alias-passthrough"] = [] {
     return OrderOf("alias-passthrough-params", "copy-insertion");
   };
+  see["pipe-order-gemm-pad"] = [] {
+    return OrderOf("dot-decomposer", "cublas-gemm-pad-for-tensor-cores");
+  };
+  see["pipe-order-fused-conv"] = [] {
+    return OrderOf("gpu-conv-rewriter", "cudnn-fused-conv-rewriter");
+  };
   see["pipe-order-batch-dot"] = [] {
     return StrCat(
         OrderOf("batch-dot-simplification", "dot-decomposer"), "; twice: ",

@@ -55,6 +55,11 @@
 #include "optimized/passes/fusion/horizontal_fusion.h"
 #include "optimized/passes/fusion/loop_fusion.h"
 #include "optimized/passes/fusion/multi_output_fusion.h"
+#include "optimized/passes/library/algorithm_pickers.h"
+#include "optimized/passes/library/conv_rewriter.h"
+#include "optimized/passes/library/cudnn_norm_rewriter.h"
+#include "optimized/passes/library/gemm_rewriter.h"
+#include "optimized/passes/library/library_call_inliner.h"
 #include "optimized/passes/memory/alias_passthrough_params.h"
 #include "optimized/passes/memory/copy_insertion.h"
 #include "optimized/passes/memory/descheduler.h"
@@ -129,6 +134,18 @@ constexpr PassInfo kPasses[] = {
      Make<CopyInsertion>},
     {"cse", RunsIn::kPipeline, "identical instructions become one",
      Make<CommonSubexpressionElimination>},
+    {"cublas-gemm-pad-for-tensor-cores", RunsIn::kOnRequest,
+     "sizes of products are filled up to what tensor cores take", Make<CublasGemmPad>},
+    {"cudnn-batchnorm-rewriter", RunsIn::kOnRequest, "batch norms of f32 become calls of cuDNN",
+     Make<CudnnBatchNormRewriter>},
+    {"cudnn-fused-conv-rewriter", RunsIn::kOnRequest,
+     "factor, side input, bias and relu become part of the call of a convolution",
+     Make<CudnnFusedConvRewriter>},
+    {"cudnn-pad-for-convolutions", RunsIn::kOnRequest,
+     "features of convolution calls are filled up to what tensor cores take",
+     Make<CudnnPadForConvolutions>},
+    {"cusolver-rewriter", RunsIn::kOnRequest, "factors of Cholesky become calls of cuSOLVER",
+     Make<CusolverRewriter>},
     {"dce", RunsIn::kPipeline, "what nothing needs goes", Make<DeadCodeElimination>},
     {"defuser", RunsIn::kOnRequest, "fusions become what is in them", Make<Defuser>},
     {"descheduler", RunsIn::kCompiler, "the order that a module came with is forgotten",
@@ -149,8 +166,22 @@ constexpr PassInfo kPasses[] = {
      Make<FusionToCall>},
     {"gather-expander", RunsIn::kOnRequest,
      "gathers are loops of slices (the native kernel is faster)", Make<GatherExpander>},
+    {"gemm-algorithm-picker", RunsIn::kOnRequest, "calls of products are told an algorithm",
+     Make<GemmAlgorithmPicker>},
+    {"gemm-rewriter", RunsIn::kOnRequest,
+     "dots become calls of cuBLAS, with what is done to their results", Make<GemmRewriter>},
     {"get-dimension-size-rewriter", RunsIn::kCompiler, "sizes of static dimensions are constants",
      Make<GetDimensionSizeRewriter>},
+    {"gpu-conv-algorithm-picker", RunsIn::kOnRequest,
+     "calls of convolutions are told an algorithm and get its workspace",
+     Make<GpuConvAlgorithmPicker>},
+    {"gpu-conv-padding-legalization", RunsIn::kOnRequest,
+     "padding of convolution calls becomes the same at both ends",
+     Make<GpuConvPaddingLegalization>},
+    {"gpu-conv-rewriter", RunsIn::kOnRequest,
+     "convolutions and their gradients become calls of cuDNN", Make<GpuConvRewriter>},
+    {"gpu-copy-insertion", RunsIn::kOnRequest, "copies, also for operands of library calls",
+     Make<GpuCopyInsertion>},
     {"gpu-sanitize-constant-names", RunsIn::kOnRequest, "names of constants that PTX takes",
      Make<SanitizeConstantNames>},
     {"hlo-element-type-converter", RunsIn::kOnRequest, "F16 becomes F32 around arithmetic",
@@ -164,6 +195,8 @@ constexpr PassInfo kPasses[] = {
      Make<HorizontalFusion>},
     {"indexed-array-analysis", RunsIn::kOnRequest,
      "tells which arrays are look-ups, from verbosity 2 on", Make<IndexedArrayPrinter>},
+    {"library-call-inliner", RunsIn::kCompiler,
+     "calls of NVIDIA's libraries become the ops that they stand for", Make<LibraryCallInliner>},
     {"logistic-expander", RunsIn::kOnRequest, "the logistic function as a quotient",
      Make<LogisticExpander>},
     {"loop-fusion", RunsIn::kPipeline, "producers move into the loops of their consumers",

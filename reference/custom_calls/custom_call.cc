@@ -8,6 +8,7 @@
 #include "reference/bounds/elements.h"
 #include "reference/custom_calls/call_options.h"
 #include "reference/custom_calls/call_signature.h"
+#include "reference/custom_calls/library_calls.h"
 #include "reference/interpreter/op_evaluations.h"
 #include "reference/values/leaves.h"
 #include "spec/base/error.h"
@@ -59,6 +60,13 @@ absl::StatusOr<Value> ApplyTopK(Interpreter& interpreter, const OpContext& op) {
   return TopKEvaluations()[0].apply(interpreter, op);
 }
 
+// An array of which nothing is known.
+absl::StatusOr<Value> GiveAnything(Interpreter& interpreter, const OpContext& op) {
+  ASSAY_ASSIGN_OR_RETURN(const Literal zeros, Literal::Create(op.shape));
+  const Value value = MakeValue(zeros, interpreter.memory());
+  return interpreter.bounding() ? Undecided(value, interpreter.memory()) : value;
+}
+
 // Targets that check their shapes themselves.
 struct PlainTarget {
   std::string_view name;
@@ -76,6 +84,7 @@ constexpr PlainTarget kPlainTargets[] = {
     {"Unpin", GiveFirstOperand},
     {"xla.sdy.FuncResultSharding", GiveFirstOperand},
     {"TopK", ApplyTopK},
+    {kUnspecifiedTarget, GiveAnything},
 };
 
 // The name of a routine within a target: "getrf" for lapack_sgetrf_ffi and lapack_sgetrf, empty for

@@ -137,6 +137,8 @@ namespace assay {
 std::unique_ptr<Oracle> MakeOracle();
 // Custom calls whose targets are names in `custom_calls` run those functions.
 std::unique_ptr<Oracle> MakeOracle(CustomCallFunctions custom_calls);
+// Without a meaning for calls of libraries (reference/custom_calls/library_calls.h).
+std::unique_ptr<Oracle> MakeInterpreterOracle(CustomCallFunctions custom_calls);
 // The oracle as a backend, "reference".
 void RegisterReference(BackendRegistry& registry);
 

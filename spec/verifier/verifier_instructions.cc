@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "spec/ir/instruction_site.h"
+#include "spec/library/library_call.h"
 #include "spec/ops/shape_checks.h"
 #include "spec/verifier/verifier_internal.h"
 
@@ -296,6 +297,10 @@ void CheckInstruction(const Instruction& instruction, const VerifyOptions& optio
   if (info.opcode == Opcode::kConstant) CheckConstant(instruction, options, errors);
   if (info.opcode == Opcode::kParameter) CheckParameter(instruction, errors);
   if (info.opcode == Opcode::kCall) CheckComposite(instruction, errors);
+  if (info.opcode == Opcode::kCustomCall) {
+    if (const absl::Status call = CheckLibraryCall(instruction); !call.ok())
+      errors.AddAt(instruction, ToStd(call.message()));
+  }
   if (info.IsDefined()) CheckShapes(instruction, site, options, errors);
 }
 

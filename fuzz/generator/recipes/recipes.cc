@@ -19,7 +19,8 @@ std::vector<Recipe> RecipesOfAllFamilies() {
         LinearAlgebraRecipes(), RandomRecipes(),      IndexingRecipes(),  SortingRecipes(),
         WindowRecipes(),        DynamicSizeRecipes(), ControlRecipes(),   LayoutRecipes(),
         CommunicationRecipes(), BaitRecipes(),        PairRecipes(),      GridRecipes(),
-        LapackRecipes(),        EdgeRecipes(),        JointRecipes(),     ExactRecipes()}) {
+        LapackRecipes(),        EdgeRecipes(),        JointRecipes(),     ExactRecipes(),
+        LibraryRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

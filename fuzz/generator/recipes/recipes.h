@@ -66,6 +66,7 @@ absl::Span<const Recipe> LapackRecipes();
 absl::Span<const Recipe> EdgeRecipes();
 absl::Span<const Recipe> JointRecipes();
 absl::Span<const Recipe> ExactRecipes();
+absl::Span<const Recipe> LibraryRecipes();
 
 // A reducer of two scalars of `type` and an initial value that fits it (recipes_reduction.cc).
 struct Reducer {

@@ -410,9 +410,7 @@ ArrayExpectation Export(Array& array) {
 
 }  // namespace reference
 
-std::unique_ptr<Oracle> MakeOracle() { return MakeOracle(CustomCallFunctions()); }
-
-std::unique_ptr<Oracle> MakeOracle(CustomCallFunctions custom_calls) {
+std::unique_ptr<Oracle> MakeInterpreterOracle(CustomCallFunctions custom_calls) {
   return std::make_unique<InterpreterOracle>(std::move(custom_calls));
 }
 
