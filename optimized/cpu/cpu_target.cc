@@ -7,6 +7,7 @@
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/elementwise.h"
 #include "optimized/codegen/functions/complex.h"
+#include "optimized/codegen/scatter.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/kernels/custom_calls.h"
 #include "optimized/cpu/kernels/dot_kernel.h"

@@ -115,6 +115,23 @@ TEST(GpuSimTest, TellsWhatItCannotDo) {
             ErrorClass::kUnsupported);
 }
 
+// Integers may be added in any order: as many threads as there are updates work, not one.
+TEST(GpuSimTest, ScattersInParallel) {
+  const std::unique_ptr<Module> module = MustRead(
+      "HloModule m\nadd { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) "
+      "}\n"
+      "ENTRY e { x = s32[64] parameter(0) i = s32[2048] parameter(1) ROOT r = s32[64] scatter(x, "
+      "i, "
+      "i), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+      "index_vector_dim=1, to_apply=add }");
+  const auto compiled = MakeGpu("seed=5")->Compile(*module, {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const Literal x = *Literal::Create(module->entry()->parameter(0)->shape());
+  const Literal i = *Literal::Create(module->entry()->parameter(1)->shape());
+  ASSERT_TRUE((*compiled)->Run({{&x, &i}}).ok());
+  EXPECT_LT((*compiled)->Statistics().at("gpu.instructions"), 2048 * 4);
+}
+
 // Steps without a kernel are done by the host, and are counted.
 TEST(GpuSimTest, CountsStepsOfTheHost) {
   const std::unique_ptr<Module> module = MustRead(

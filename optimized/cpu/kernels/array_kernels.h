@@ -48,8 +48,6 @@ ArrayKernelFn FindArrayKernel(Opcode opcode);
 // emitted code does the work.
 std::string RuntimeCallOf(const Instruction& instruction, bool is_better);
 
-// True if rows of windows can be combined in vectors.
-bool ScattersRows(const Instruction& scatter, const Target& target);
 // True if the comparison is one of keys.
 bool SortsByKey(const Instruction& sort, const Target& target);
 

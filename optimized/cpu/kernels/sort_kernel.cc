@@ -3,8 +3,8 @@
 // function of two element places, and the runtime merges. A second function moves the elements of a
 // line to where they belong. Document: operation semantics chapter 10, Sort and TopK.
 #include "optimized/codegen/elementwise.h"
+#include "optimized/codegen/functions/sort_key.h"
 #include "optimized/codegen/loop_nest.h"
-#include "optimized/codegen/sort_key.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/native/module_cut.h"
 #include "optimized/runtime/sort.h"

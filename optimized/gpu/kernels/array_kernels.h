@@ -24,9 +24,14 @@ struct DeviceKernelContext {
   llvm::IRBuilder<>& ir() const { return elements.builder().ir(); }
 };
 
+// One launch.
+struct DeviceStage {
+  int64_t threads = 0;                                           // that have work; 0: there is none
+  absl::Status (*emit)(DeviceKernelContext& context) = nullptr;  // the work of one
+};
+
 struct DeviceKernel {
-  int64_t (*threads)(const Instruction& instruction);  // that have work
-  absl::Status (*emit)(DeviceKernelContext& context);  // the work of one
+  std::vector<DeviceStage> (*stages)(const Instruction& instruction, const KernelBuffers& buffers);
   // Sizes of the memory that it needs besides, in bytes; nullptr: none.
   std::vector<int64_t> (*scratch)(const Instruction& instruction) = nullptr;
 };
@@ -36,11 +41,11 @@ const DeviceKernel* FindDeviceKernel(Opcode opcode);
 // True for the ops of the table and for those whose kernels are called (called_kernels.h).
 bool HasDeviceKernel(Opcode opcode);
 
-int64_t TopKThreads(const Instruction& top_k);
-absl::Status EmitTopKElement(DeviceKernelContext& context);
-// Sorts lines, a thread each.
-int64_t SortThreads(const Instruction& sort);
+std::vector<DeviceStage> ScatterStages(const Instruction& scatter, const KernelBuffers& buffers);
+std::vector<DeviceStage> SelectAndScatterStages(const Instruction& select_and_scatter,
+                                                const KernelBuffers& buffers);
+std::vector<DeviceStage> TopKStages(const Instruction& top_k, const KernelBuffers& buffers);
+std::vector<DeviceStage> SortStages(const Instruction& sort, const KernelBuffers& buffers);
 std::vector<int64_t> SortScratch(const Instruction& sort);
-absl::Status EmitSortLine(DeviceKernelContext& context);
 
 }  // namespace assay::gpu

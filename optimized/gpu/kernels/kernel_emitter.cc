@@ -45,7 +45,7 @@ class ThreadKernel {
 
   absl::StatusOr<EmittedKernel> EmitNest(const NestPlan& nest);
   absl::StatusOr<EmittedKernel> EmitCumulativeLines();
-  absl::StatusOr<EmittedKernel> EmitWhole(const DeviceKernel& kernel);
+  absl::StatusOr<EmittedKernel> EmitStage(const DeviceKernel& kernel, const DeviceStage& stage);
   absl::StatusOr<EmittedKernel> EmitCall(const CalledStage& stage, std::vector<int64_t> scratch);
 
  private:
@@ -229,12 +229,13 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitCumulativeLines() {
   });
 }
 
-absl::StatusOr<EmittedKernel> ThreadKernel::EmitWhole(const DeviceKernel& kernel) {
+absl::StatusOr<EmittedKernel> ThreadKernel::EmitStage(const DeviceKernel& kernel,
+                                                      const DeviceStage& stage) {
   if (kernel.scratch != nullptr) kernel_.scratch = kernel.scratch(root_);
-  return Emit(kernel.threads(root_), [&](Value* thread) {
+  return Emit(stage.threads, [&](Value* thread) {
     DeviceKernelContext whole{plan_,  elements_, buffers_, kernel_.function,
                               thread, operands_, results_, scratch_};
-    return kernel.emit(whole);
+    return stage.emit(whole);
   });
 }
 
@@ -290,10 +291,11 @@ absl::StatusOr<std::vector<EmittedKernel>> EmitKernels(const KernelContext& cont
     }
     const DeviceKernel* found = FindDeviceKernel(plan.instruction->opcode());
     if (found == nullptr) return kernels;  // a step of the host
-    const DeviceKernel& kernel = *found;
-    if (kernel.threads(*plan.instruction) == 0) return kernels;
-    ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
-                           ThreadKernel(context, plan, buffers, bends).EmitWhole(kernel));
+    for (const DeviceStage& stage : found->stages(*plan.instruction, buffers)) {
+      if (stage.threads == 0) continue;
+      ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
+                             ThreadKernel(context, plan, buffers, bends).EmitStage(*found, stage));
+    }
     return kernels;
   }
   if (plan.form == KernelPlan::Form::kCumulative) {

@@ -126,12 +126,14 @@ class LineSorter {
   Value* first_ = nullptr;  // element of the line
 };
 
+absl::Status EmitSortLine(DeviceKernelContext& context) { return LineSorter(context).Run(); }
+
 }  // namespace
 
-int64_t SortThreads(const Instruction& sort) {
+std::vector<DeviceStage> SortStages(const Instruction& sort, const KernelBuffers&) {
   const Shape& shape = sort.operand(0)->shape();
   const int64_t length = shape.dimension(sort.attributes().Integers(Attr::kDimension)[0]);
-  return length == 0 ? 0 : shape.ElementCount() / length;
+  return {{length == 0 ? 0 : shape.ElementCount() / length, EmitSortLine}};
 }
 
 std::vector<int64_t> SortScratch(const Instruction& sort) {
@@ -139,7 +141,5 @@ std::vector<int64_t> SortScratch(const Instruction& sort) {
   for (const Instruction* operand : sort.operands()) bytes.push_back(operand->shape().ByteSize());
   return bytes;
 }
-
-absl::Status EmitSortLine(DeviceKernelContext& context) { return LineSorter(context).Run(); }
 
 }  // namespace assay::gpu

@@ -1,6 +1,6 @@
 // Top-k, a thread per element: it counts the elements of its line that are better, and stores
 // itself at that place if there are fewer than k. Document: operation semantics chapter 10 (TopK).
-#include "optimized/codegen/sort_key.h"
+#include "optimized/codegen/functions/sort_key.h"
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "spec/base/status_macros.h"
 
@@ -8,9 +8,7 @@ namespace assay::gpu {
 
 using llvm::Value;
 
-int64_t TopKThreads(const Instruction& top_k) {
-  return top_k.attributes().Integer(Attr::kK) == 0 ? 0 : top_k.operand(0)->shape().ElementCount();
-}
+namespace {
 
 // An element that is equal counts as better if it comes before.
 absl::Status EmitTopKElement(DeviceKernelContext& context) {
@@ -72,6 +70,13 @@ absl::Status EmitTopKElement(DeviceKernelContext& context) {
   ir.CreateBr(done);
   ir.SetInsertPoint(done);
   return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<DeviceStage> TopKStages(const Instruction& top_k, const KernelBuffers&) {
+  const bool is_empty = top_k.attributes().Integer(Attr::kK) == 0;
+  return {{is_empty ? 0 : top_k.operand(0)->shape().ElementCount(), EmitTopKElement}};
 }
 
 }  // namespace assay::gpu

@@ -1,5 +1,5 @@
 // Comparisons as the order of unsigned integers.
-#include "optimized/codegen/sort_key.h"
+#include "optimized/codegen/functions/sort_key.h"
 
 #include "optimized/codegen/elementwise.h"
 #include "spec/types/float_format.h"
