@@ -4,11 +4,13 @@
 #include <map>
 #include <set>
 
+#include "fuzz/matrix/invalid.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/check.h"
 #include "spec/base/strings.h"
 #include "spec/ops/op_table.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
@@ -83,6 +85,19 @@ TEST(Matrix, EveryOpHasACell) {
     const std::string_view name = Name(static_cast<Opcode>(i));
     EXPECT_TRUE(seen.contains(name)) << name;
   }
+}
+
+// The verifier refuses them all, with words.
+TEST(Invalid, ManyModulesBreakOneRuleEach) {
+  std::set<std::string> names;
+  std::map<std::string_view, int> by_rule;
+  for (const InvalidModule& invalid : DerivedInvalidModules()) {
+    EXPECT_TRUE(names.insert(invalid.name).second) << invalid.name;
+    EXPECT_FALSE(Verify(*invalid.module).message().empty()) << invalid.name;
+    ++by_rule[invalid.rule];
+  }
+  EXPECT_GE(names.size(), 700u);
+  for (const InvalidRule& rule : InvalidRules()) EXPECT_GT(by_rule[rule.name], 3) << rule.name;
 }
 
 }  // namespace

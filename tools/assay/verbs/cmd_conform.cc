@@ -13,6 +13,8 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
+#include "tools/assay/conform/invalid_cases.h"
+#include "tools/assay/conform/package_verb.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -33,6 +35,7 @@ struct Options {
   MatrixOptions matrix;
   LimitOptions limits;
   RecordOptions record;
+  PackageOption package;
 };
 
 nlohmann::json ToJson(const GoldenResult& result) {
@@ -74,8 +77,8 @@ void PrintTable(const std::vector<GoldenCase>& cases, const std::vector<GoldenRe
   Print(table.ToString());
 }
 
-void Record(const Options& options, const std::vector<GoldenCase>& cases,
-            const std::vector<GoldenResult>& results, RunRow run) {
+absl::Status Record(const Options& options, const std::vector<GoldenCase>& cases,
+                    const std::vector<GoldenResult>& results, RunRow run) {
   for (size_t i = 0; i < results.size(); ++i) {
     CaseRow row;
     // The family of a golden, for the page's table, is the file that it stands in.
@@ -89,6 +92,41 @@ void Record(const Options& options, const std::vector<GoldenCase>& cases,
     run.cases.push_back(std::move(row));
   }
   options.record.Save(run);
+  return options.package.Save(run, options.suite, "", options.filter, "");
+}
+
+// Cases that must be refused.
+absl::StatusOr<int> RunInvalidSuite(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend,
+                         OpenBackend(options.backend, options.python, options.limits.timeout));
+  RunRow run = BeginRun("conform", options.backend, CommandLine());
+  run.backend_version = backend->Describe().version;
+  if (!options.json) Print(WhoIs(backend->Describe()));
+  const double start = Now();
+  const InterruptGuard guard;
+  ASSAY_ASSIGN_OR_RETURN(
+      run.cases,
+      RunInvalid({options.backend, options.filter, options.json, options.limits.Get()}, *backend));
+  run.seconds = Now() - start;
+  std::map<std::string, int64_t> counts;
+  for (const CaseRow& row : run.cases) ++counts[row.status];
+  nlohmann::json summary = {{"type", "summary"},          {"verb", "conform"},
+                            {"suite", "invalid"},         {"filter", options.filter},
+                            {"backend", options.backend}, {"backend_version", run.backend_version},
+                            {"seconds", run.seconds}};
+  for (const char* status : {"passed", "failed", "unsupported", "crashed", "timed out"})
+    summary[status] = counts[status];
+  run.summary = JsonText(summary);
+  options.record.Save(run);
+  if (options.json) {
+    PrintJson(summary);
+  } else {
+    Print(StrCat(counts["passed"], " refused, ", counts["failed"], " accepted, ",
+                 counts["unsupported"], " unsupported, ", counts["crashed"], " crashed"));
+  }
+  if (InterruptRequested()) return kExitInterrupted;
+  ASSAY_RETURN_IF_ERROR(options.package.Save(run, "invalid", "", options.filter, ""));
+  return counts["failed"] + counts["crashed"] + counts["timed out"] > 0 ? kExitFailure : kExitOk;
 }
 
 bool IsLedger(const Options& options) { return options.suite != "goldens"; }
@@ -244,11 +282,18 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
                  " programs have no such mode"));
   }
   if (InterruptRequested()) return kExitInterrupted;
+  ASSAY_RETURN_IF_ERROR(
+      options.package.Save(run, "matrix", matrix.tier, matrix.filter, matrix.shard));
   return totals.failed + totals.rejected + totals.crashed + totals.timed_out > 0 ? kExitFailure
                                                                                  : kExitOk;
 }
 
 absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(
+      const std::optional<int> done,
+      options.package.Do(options.matrix.page, options.python, options.limits.timeout));
+  if (done.has_value()) return *done;
+  if (options.suite == "invalid") return RunInvalidSuite(options);
   if (options.suite == "matrix") return RunMatrixSuite(options);
   const MatrixOptions& matrix = options.matrix;
   if (matrix.tier != MatrixOptions().tier || !matrix.shard.empty() || !matrix.page.empty() ||
@@ -283,7 +328,7 @@ absl::StatusOr<int> Run(const Options& options) {
                                   {"not_run", not_run},
                                   {"seconds", run.seconds}};
   run.summary = JsonText(summary);
-  Record(options, cases, results, std::move(run));
+  const absl::Status saved = Record(options, cases, results, std::move(run));
   if (options.json) {
     PrintJson(summary);
   } else {
@@ -293,6 +338,7 @@ absl::StatusOr<int> Run(const Options& options) {
     PrintError(StrCat("interrupted: ", Count(static_cast<int64_t>(not_run), "golden"), " not run"));
     return kExitInterrupted;
   }
+  ASSAY_RETURN_IF_ERROR(saved);
   return counts["failed"] + counts["crashed"] + counts["timed out"] > 0 ? kExitFailure : kExitOk;
 }
 
@@ -302,7 +348,8 @@ void DeclareConform(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("--suite", options->suite,
            "goldens: worked examples of the documents; matrix: every op on every element type, "
-           "sizes, values and modes; or the folder of a ledger of causes, such as "
+           "sizes, values and modes; invalid: modules that must be refused; or the folder of a "
+           "ledger of causes, such as "
            "conformance/known/xla-cpu")
       .ShowDefault();
   AddBackendOption(line, options->backend, options->python, "Who is judged");
@@ -316,6 +363,7 @@ void DeclareConform(OptionList& line, VerbAction& action) {
            "Of the matrix: write the programs and inputs of cells that fail into this folder");
   options->limits.Declare(line);
   options->record.Declare(line);
+  options->package.Declare(line);
   action = [options] { return Run(*options); };
 }
 
