@@ -109,6 +109,7 @@ class Compilation {
     program_.limits = compile.limits;
     program_.devices = compile.devices;
     program_.threads = options_.threads;
+    program_.rank_processes = options_.rank_processes;
     program_.has_defect = !compile.defect.empty();
     program_.poison = compile.poison;
     if (options_.trace || IsPrefix(options_) || !options_.pass_directory.empty()) {

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "optimized/runtime/compiled_call.h"
+#include "optimized/runtime/ranks/rank_group.h"
+#include "optimized/runtime/ranks/rank_results.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -197,6 +199,27 @@ absl::Status CpuExecutable::RunThreads(Rendezvous& rendezvous,
   return status;
 }
 
+// A process per device: its results come back as a string.
+absl::Status CpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
+                                         std::vector<std::string> names,
+                                         std::chrono::steady_clock::time_point deadline) {
+  const auto work = [&](int64_t rank, Rendezvous& rendezvous)
+                        ASSAY_CALLS_COMPILED_CODE -> absl::StatusOr<std::string> {
+    Device& device = devices_[static_cast<size_t>(rank)];
+    device.context.rendezvous = &rendezvous;
+    device.context.stopped = &rendezvous.stopped();
+    program_.code->entry()(device.table.data());
+    return PackResults(device.result, device.host, device.context);
+  };
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<std::string> answers,
+                         RunRanks({std::move(meetings), std::move(names), "cpu", deadline}, work));
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    ASSAY_RETURN_IF_ERROR(
+        UnpackResults(answers[d], devices_[d].result, devices_[d].host, devices_[d].context));
+  }
+  return absl::OkStatus();
+}
+
 ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
     const std::vector<std::vector<const Literal*>>& arguments) {
   std::lock_guard<std::mutex> lock(running_);
@@ -211,7 +234,7 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
   for (size_t d = 0; d < devices_.size(); ++d) {
     names.push_back(DeviceName(static_cast<int64_t>(d), program_.devices.partitions));
   }
-  Rendezvous rendezvous(std::move(meetings), std::move(names));
+  Rendezvous rendezvous(meetings, names);
   RunResult run;
   run.peak_bytes = static_cast<int64_t>(program_.buffers->constants().size());
   // The clock runs while a caller waits, so making room for the outputs is part of the time.
@@ -232,6 +255,8 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
     program_.code->entry()(devices_[0].table.data());
     rendezvous.Finish(0);
     status = rendezvous.WaitForAll(start);
+  } else if (program_.rank_processes) {
+    status = RunProcesses(std::move(meetings), std::move(names), deadline);
   } else {
     status = RunThreads(rendezvous, deadline);
   }

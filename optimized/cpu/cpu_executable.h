@@ -34,8 +34,9 @@ struct CpuProgram {
   Limits limits;  // of a run
   DeviceAssignment devices;
   int threads = 1;
-  bool has_defect = false;  // planted: it may leave elements of results unwritten
-  bool poison = false;      // as of CompileOptions
+  bool rank_processes = false;  // devices are processes
+  bool has_defect = false;      // planted: it may leave elements of results unwritten
+  bool poison = false;          // as of CompileOptions
 };
 
 class CpuExecutable : public Executable, public PlannedExecutable {
@@ -66,6 +67,8 @@ class CpuExecutable : public Executable, public PlannedExecutable {
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
   absl::Status Prepare(const std::vector<const Literal*>& arguments, int64_t number,
                        Rendezvous& rendezvous, Device& device) const;
+  absl::Status RunProcesses(std::vector<const Meeting*> meetings, std::vector<std::string> names,
+                            std::chrono::steady_clock::time_point deadline);
   absl::Status RunThreads(Rendezvous& rendezvous, std::chrono::steady_clock::time_point deadline);
 
   CpuProgram program_;

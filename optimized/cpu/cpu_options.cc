@@ -40,6 +40,14 @@ absl::Status ReadThreads(const std::string& value, CpuOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ReadRanks(const std::string& value, CpuOptions& options) {
+  if (value != "threads" && value != "processes") {
+    return WrongValue("ranks", value, "threads or processes");
+  }
+  options.rank_processes = value == "processes";
+  return absl::OkStatus();
+}
+
 absl::Status ReadTier(const std::string& value, CpuOptions& options) {
   if (value == "fast") {
     options.tier = Tier::kFast;
@@ -129,20 +137,11 @@ struct Option {
   absl::Status (*read)(const std::string& value, CpuOptions& options);
 };
 constexpr Option kOptions[] = {
-    {"isa", ReadIsa},
-    {"threads", ReadThreads},
-    {"tier", ReadTier},
-    {"direct", ReadDirect},
-    {"profile", ReadProfile},
-    {"passes", ReadPasses},
-    {"without", ReadWithout},
-    {"verify", ReadVerify},
-    {"trace", ReadTrace},
-    {"count", ReadCount},
-    {"dump-llvm", ReadDump},
-    {"until", ReadUntil},
-    {"stop-after", ReadStopAfter},
-    {"dump-passes", ReadDumpPasses},
+    {"isa", ReadIsa},       {"threads", ReadThreads},      {"ranks", ReadRanks},
+    {"tier", ReadTier},     {"direct", ReadDirect},        {"profile", ReadProfile},
+    {"passes", ReadPasses}, {"without", ReadWithout},      {"verify", ReadVerify},
+    {"trace", ReadTrace},   {"count", ReadCount},          {"dump-llvm", ReadDump},
+    {"until", ReadUntil},   {"stop-after", ReadStopAfter}, {"dump-passes", ReadDumpPasses},
 };
 
 }  // namespace
@@ -173,6 +172,7 @@ absl::StatusOr<CpuOptions> ParseCpuOptions(const std::map<std::string, std::stri
     }
     ASSAY_RETURN_IF_ERROR(option->read(value, options));
   }
+  if (options.rank_processes) options.threads = 1;  // a rank has no others
   return options;
 }
 

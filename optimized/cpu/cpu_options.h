@@ -17,7 +17,8 @@ namespace assay {
 struct CpuOptions {
   Isa isa = Isa::kHost;
   int threads = 1;
-  std::optional<Tier> tier;  // absent: by the amount of work
+  bool rank_processes = false;  // several devices are processes, not threads
+  std::optional<Tier> tier;     // absent: by the amount of work
   std::optional<bool>
       direct;                // small code without LLVM's code generation; absent: if it runs short
   bool passes = true;        // Stage::kOptimize; the required ones run anyway

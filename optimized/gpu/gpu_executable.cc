@@ -2,10 +2,13 @@
 #include "optimized/gpu/gpu_executable.h"
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "optimized/runtime/ranks/rank_group.h"
+#include "optimized/runtime/ranks/rank_results.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -217,6 +220,33 @@ absl::Status GpuExecutable::RunAll(Rendezvous& rendezvous,
   return status;
 }
 
+// A process per device. Counters of what its simulator did come back with its results.
+absl::Status GpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
+                                         std::vector<std::string> names,
+                                         std::chrono::steady_clock::time_point deadline) {
+  const auto work = [&](int64_t rank, Rendezvous& rendezvous) -> absl::StatusOr<std::string> {
+    Device& device = devices_[static_cast<size_t>(rank)];
+    device.context.rendezvous = &rendezvous;
+    device.context.stopped = &rendezvous.stopped();
+    ASSAY_RETURN_IF_ERROR(RunOn(device));
+    const Counters& counters = device.simulator->counters();
+    return StrCat(std::string_view(reinterpret_cast<const char*>(&counters), sizeof counters),
+                  PackResults(device.result, device.host, device.context));
+  };
+  ASSAY_ASSIGN_OR_RETURN(
+      const std::vector<std::string> answers,
+      RunRanks({std::move(meetings), std::move(names), std::string(name()), deadline}, work));
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    Counters counters;
+    if (answers[d].size() < sizeof counters) return absl::DataLossError("a rank's answer is short");
+    std::memcpy(&counters, answers[d].data(), sizeof counters);
+    devices_[d].simulator->set_counters(counters);
+    ASSAY_RETURN_IF_ERROR(UnpackResults(std::string_view(answers[d]).substr(sizeof counters),
+                                        devices_[d].result, devices_[d].host, devices_[d].context));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RunResult> GpuExecutable::Run(
     const std::vector<std::vector<const Literal*>>& arguments) {
   const std::lock_guard<std::mutex> lock(running_);
@@ -240,13 +270,17 @@ absl::StatusOr<RunResult> GpuExecutable::Run(
   for (size_t d = 0; d < devices_.size(); ++d) {
     names.push_back(DeviceName(static_cast<int64_t>(d), program_.devices.partitions));
   }
-  Rendezvous rendezvous(std::move(meetings), std::move(names), std::string(name()));
+  Rendezvous rendezvous(meetings, names, std::string(name()));
   absl::Status status;
   for (size_t d = 0; d < devices_.size() && status.ok(); ++d) {
     devices_[d].context.deadline = deadline;
     status = Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]);
   }
-  if (status.ok()) status = RunAll(rendezvous, deadline);
+  if (status.ok() && program_.rank_processes && devices_.size() > 1) {
+    status = RunProcesses(std::move(meetings), std::move(names), deadline);
+  } else if (status.ok()) {
+    status = RunAll(rendezvous, deadline);
+  }
   RunResult run;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (Device& device : devices_) {

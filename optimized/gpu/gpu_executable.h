@@ -30,6 +30,7 @@ struct GpuProgram {
   LaunchProgram launches;
   SimulatorOptions simulator;
   DeviceAssignment devices;
+  bool rank_processes = false;  // devices are processes
   std::vector<CollectivePlan> plans;
   // For a GPU: its process's session, and the kernels as it loads them. Without: the simulator
   // runs.
@@ -78,6 +79,8 @@ class GpuExecutable : public Executable, public PlannedExecutable {
                        Rendezvous& rendezvous, Device& device);
   // Runs the program and fetches its results.
   absl::Status RunOn(Device& device);
+  absl::Status RunProcesses(std::vector<const Meeting*> meetings, std::vector<std::string> names,
+                            std::chrono::steady_clock::time_point deadline);
   absl::Status RunAll(Rendezvous& rendezvous, std::chrono::steady_clock::time_point deadline);
 
   GpuProgram program_;

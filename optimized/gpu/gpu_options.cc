@@ -42,6 +42,14 @@ absl::Status ReadSeed(const std::string& value, GpuOptions& options) {
   return Expected("seed", value, "a number");
 }
 
+absl::Status ReadRankKind(const std::string& value, GpuOptions& options) {
+  if (value != "threads" && value != "processes") {
+    return Expected("ranks", value, "threads or processes");
+  }
+  options.rank_processes = value == "processes";
+  return absl::OkStatus();
+}
+
 absl::Status ReadProfileName(const std::string& value, GpuOptions& options) {
   ASSAY_ASSIGN_OR_RETURN(options.pipeline.profile, Profile::Find(value));
   return absl::OkStatus();
@@ -95,7 +103,7 @@ constexpr Option kOptions[] = {
     {"arch", ReadArchitecture},   {"checks", ReadChecks},    {"seed", ReadSeed},
     {"profile", ReadProfileName}, {"passes", ReadPassSet},   {"without", ReadLeftOut},
     {"verify", ReadVerifyEach},   {"trace", ReadTraced},     {"dump-llvm", ReadLlvmFolder},
-    {"dump-ptx", ReadPtxFolder},  {"image-ir", ReadImageIr},
+    {"dump-ptx", ReadPtxFolder},  {"image-ir", ReadImageIr}, {"ranks", ReadRankKind},
 };
 
 }  // namespace

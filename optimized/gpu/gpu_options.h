@@ -18,6 +18,7 @@ namespace assay::gpu {
 struct GpuOptions {
   const Architecture* architecture = FindArchitecture("sm_90");
   SimulatorOptions simulator;
+  bool rank_processes = false;     // several devices are processes, not threads
   std::shared_ptr<CudaHost> cuda;  // of the backend gpu
   bool image_ir = false;           // the image for the driver holds the IR, too
   bool passes = true;              // Stage::kOptimize; the required ones run anyway

@@ -33,6 +33,9 @@ class Planner {
     plan_.meeting.readers.resize(count);
     plan_.position.resize(count, 0);
     plan_.operand_count = collective_.operand_count();
+    for (const Instruction* operand : collective_.operands()) {
+      plan_.meeting.operand_bytes.push_back(Bytes(operand->shape()));
+    }
     plan_.kind = KindOf();
     absl::Status status =
         collective_.opcode() == Opcode::kCollectivePermute ? PlanPairs() : PlanGroups();

@@ -113,6 +113,7 @@ void Rendezvous::FailLocked(absl::Status why) {
   if (stopped_ != 0) return;
   failure_ = std::move(why);
   stopped_ = 1;
+  OnStop();
   changed_.notify_all();
 }
 

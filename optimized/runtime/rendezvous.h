@@ -21,6 +21,7 @@ struct Meeting {
   std::string name;                           // for messages: "all-reduce w"
   std::vector<std::vector<int64_t>> sources;  // by device: whose operands it reads
   std::vector<std::vector<int64_t>> readers;  // by device: who reads its operands
+  std::vector<int64_t> operand_bytes;         // of each operand, the same on all devices
 };
 
 class Rendezvous {
@@ -29,26 +30,32 @@ class Rendezvous {
   // `backend`: begins the messages.
   Rendezvous(std::vector<const Meeting*> meetings, std::vector<std::string> device_names,
              std::string backend = "cpu");
+  virtual ~Rendezvous() = default;
 
   // Waits until every source of `device` has arrived as often as it has now. False: the run ends.
-  bool Arrive(int64_t device, int64_t meeting, const void* const* operands, int64_t count);
+  virtual bool Arrive(int64_t device, int64_t meeting, const void* const* operands, int64_t count);
   // The operands that a source laid out; valid between Arrive and Leave of a device that reads from
   // it.
-  const std::vector<const void*>& OperandsOf(int64_t device, int64_t meeting) const {
+  virtual const std::vector<const void*>& OperandsOf(int64_t device, int64_t meeting) const {
     return places_[meeting][device].operands;
   }
   // Waits until every reader of `device` has left as often as it has now. False: the run ends.
-  bool Leave(int64_t device, int64_t meeting);
+  virtual bool Leave(int64_t device, int64_t meeting);
   void Finish(int64_t device);
   // The name of a device, for messages.
   const std::string& NameOf(int64_t device) const { return names_[device]; }
   const std::string& backend() const { return backend_; }
   // Ends the run. The first reason is the one that is reported.
-  void Fail(absl::Status why);
+  virtual void Fail(absl::Status why);
   // Waits until all devices have finished; at the deadline it ends the run, and still waits.
   absl::Status WaitForAll(std::chrono::steady_clock::time_point deadline);
   // Nonzero once the run ends before its time: loops look at it.
   const std::atomic<uint8_t>& stopped() const { return stopped_; }
+
+ protected:
+  // Called once, when the run ends before its time, while nobody can arrive or leave.
+  virtual void OnStop() {}
+  const Meeting& meeting(int64_t number) const { return *meetings_[number]; }
 
  private:
   enum class Activity : uint8_t { kRunning, kArriving, kLeaving, kFinished };

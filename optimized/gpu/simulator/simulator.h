@@ -102,6 +102,8 @@ class Simulator {
   // The sum over all launches since the last Reset.
   const Counters& counters() const { return counters_; }
   void ResetCounters() { counters_ = Counters(); }
+  // Takes what another process counted on from here.
+  void set_counters(const Counters& counters) { counters_ = counters; }
   const SimulatorOptions& options() const { return options_; }
   void set_seed(uint64_t seed) { options_.seed = seed; }
 

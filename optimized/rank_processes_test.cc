@@ -1,0 +1,169 @@
+// Devices as processes: they give what threads give, and whatever becomes of one, the run ends with
+// an error that says so, in time, and leaves no process behind.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "optimized/cpu/testing.h"
+#include "optimized/gpu/gpu_sim_backend.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+constexpr char kAdd[] =
+    "HloModule m\nadd { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n";
+
+// Sums and shifts values among devices `trips` times; for ever if that is negative.
+std::string Loop(int trips) {
+  return StrCat(kAdd,
+                "cond { p = (s32[], s32[40]) parameter(0) i = s32[] get-tuple-element(p), index=0 "
+                "n = s32[] constant(",
+                trips,
+                ") ROOT r = pred[] compare(i, n), direction=NE }\n"
+                "body { p = (s32[], s32[40]) parameter(0) i = s32[] get-tuple-element(p), index=0 "
+                "x = s32[40] get-tuple-element(p), index=1 o = s32[] constant(1) j = s32[] add(i, "
+                "o) y = s32[40] all-reduce(x), to_apply=add z = s32[40] collective-permute(y), "
+                "source_target_pairs={{0,1},{1,2},{2,0}} ROOT r = (s32[], s32[40]) tuple(j, z) }\n"
+                "ENTRY e { k = u32[] replica-id() c = s32[] convert(k) b = s32[40] broadcast(c), "
+                "dimensions={} i = s32[40] iota(), iota_dimension=0 x = s32[40] add(b, i) z = "
+                "s32[] constant(0) t = (s32[], s32[40]) tuple(z, x) ROOT w = (s32[], s32[40]) "
+                "while(t), condition=cond, body=body }\n");
+}
+
+std::unique_ptr<Backend> Make(const std::string& name) {
+  BackendRegistry registry;
+  RegisterCpu(registry);
+  RegisterGpuSim(registry);
+  auto backend = registry.Create(name);
+  EXPECT_TRUE(backend.ok()) << backend.status();
+  return backend.ok() ? *std::move(backend) : nullptr;
+}
+
+absl::StatusOr<RunResult> RunReplicas(const std::string& backend, const std::string& text,
+                                      int64_t replicas, double seconds) {
+  const std::unique_ptr<Module> module = MustRead(text);
+  CompileOptions options;
+  options.devices.replicas = replicas;
+  options.limits.seconds = seconds;
+  auto compiled = Make(backend)->Compile(*module, options);
+  if (!compiled.ok()) return compiled.status();
+  return (*compiled)->Run(std::vector<std::vector<const Literal*>>(static_cast<size_t>(replicas)));
+}
+
+// The processes that a process has forked and that still run.
+std::vector<pid_t> ChildrenOf(pid_t parent) {
+  std::vector<pid_t> children;
+  std::error_code error;
+  for (const auto& thread :
+       std::filesystem::directory_iterator(StrCat("/proc/", parent, "/task"), error)) {
+    std::ifstream in(thread.path() / "children");
+    for (pid_t child = 0; in >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+bool IsGone(pid_t process) {
+  std::ifstream in(StrCat("/proc/", process, "/stat"));
+  std::string number, name, state;
+  return !(in >> number >> name >> state) || state == "Z";
+}
+
+void Sleep(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+class Ranks : public testing::TestWithParam<const char*> {};
+
+TEST_P(Ranks, GiveWhatThreadsGive) {
+  const auto threads = RunReplicas(GetParam(), Loop(20), 8, 60);
+  const auto processes = RunReplicas(StrCat(GetParam(), ",ranks=processes"), Loop(20), 8, 60);
+  ASSERT_TRUE(threads.ok()) << threads.status();
+  ASSERT_TRUE(processes.ok()) << processes.status();
+  for (size_t d = 0; d < 8; ++d) {
+    EXPECT_EQ(processes->outputs[d].ToString(), threads->outputs[d].ToString()) << d;
+  }
+  EXPECT_TRUE(ChildrenOf(getpid()).empty());
+}
+
+// At 25 moments, from the first on.
+TEST_P(Ranks, OneThatIsKilledEndsTheRun) {
+  const std::string backend = StrCat(GetParam(), ",ranks=processes");
+  for (int moment = 0; moment < 25; ++moment) {
+    SCOPED_TRACE(StrCat("moment ", moment));
+    std::atomic<bool> was_killed{false};
+    std::thread killer([&] {
+      for (int k = 0; k < 20000 && !was_killed; ++k) {
+        const std::vector<pid_t> children = ChildrenOf(getpid());
+        if (!children.empty()) {
+          Sleep(moment);
+          was_killed = kill(children[static_cast<size_t>(moment) % children.size()], SIGKILL) == 0;
+        }
+        Sleep(1);
+      }
+    });
+    const auto start = std::chrono::steady_clock::now();
+    const auto run = RunReplicas(backend, Loop(-1), 4, 60);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    killer.join();
+    ASSERT_FALSE(run.ok());
+    EXPECT_EQ(ClassOf(run.status()), ErrorClass::kRunCrash) << run.status();
+    EXPECT_NE(run.status().message().find("was ended by SIGKILL"), std::string::npos)
+        << run.status();
+    EXPECT_LT(seconds, 30);
+    EXPECT_TRUE(ChildrenOf(getpid()).empty());
+  }
+}
+
+TEST_P(Ranks, OneThatIsLateEndsTheRun) {
+  // Replica 0 counts for ever, the others wait for it.
+  const std::string text = StrCat(
+      kAdd,
+      "cond { p = s32[] parameter(0) n = s32[] constant(-1) ROOT r = pred[] compare(p, n), "
+      "direction=NE }\nbody { p = s32[] parameter(0) n = s32[] constant(2) ROOT r = s32[] add(p, "
+      "n) }\n"
+      "ENTRY e { k = u32[] replica-id() c = s32[] convert(k) m = s32[] constant(-1) z = s32[] "
+      "constant(0) f = pred[] compare(c, z), direction=EQ s = s32[] select(f, z, m) w = s32[] "
+      "while(s), condition=cond, body=body ROOT r = s32[] all-reduce(w), to_apply=add }\n");
+  const auto run = RunReplicas(StrCat(GetParam(), ",ranks=processes"), text, 3, 1);
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(ClassOf(run.status()), ErrorClass::kTimeout) << run.status();
+  EXPECT_NE(run.status().message().find("replica 0 still computes"), std::string::npos)
+      << run.status();
+  EXPECT_TRUE(ChildrenOf(getpid()).empty());
+}
+
+TEST_P(Ranks, DieWithTheirParent) {
+  const pid_t parent = fork();
+  if (parent == 0) {
+    (void)RunReplicas(StrCat(GetParam(), ",ranks=processes"), Loop(-1), 4, 60);
+    _exit(0);
+  }
+  std::vector<pid_t> ranks;
+  for (int k = 0; k < 20000 && ranks.size() < 4; ++k) {
+    Sleep(1);
+    ranks = ChildrenOf(parent);
+  }
+  ASSERT_EQ(ranks.size(), 4u);
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  for (pid_t rank : ranks) {
+    for (int k = 0; k < 10000 && !IsGone(rank); ++k) Sleep(1);
+    EXPECT_TRUE(IsGone(rank));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Ranks, testing::Values("cpu:passes=on", "gpu-sim:checks=on"),
+                         [](const auto& which) {
+                           return std::string(which.param)[0] == 'c' ? "cpu" : "gpu_sim";
+                         });
+
+}  // namespace
+}  // namespace assay
