@@ -32,6 +32,17 @@ constexpr const char* kModules[] = {
     " z = f32[] constant(0)\n s = f32[7] reduce(x, z), dimensions={1}, to_apply=add\n"
     " t = f32[40,7] transpose(x), dimensions={1,0}\n"
     " ROOT r = (f32[7], f32[40,7]) tuple(s, t)\n}\n",
+    // Functions that are linked into kernels, kernels in C++ with several launches, and a step of
+    // the host.
+    "HloModule m\nENTRY main {\n x = f32[12] iota(), iota_dimension=0\n"
+    " k = f32[] constant(1e20)\n b = f32[12] broadcast(k), dimensions={}\n"
+    " far = f32[12] multiply(x, b)\n s = f32[12] sine(far)\n c = c64[12] complex(s, x)\n"
+    " f = c64[12] fft(c), fft_type=FFT, fft_length={12}\n l = c64[12] log(f)\n"
+    " q = f32[3,4] reshape(s)\n"
+    " u = (f32[3,4], s32[3], s32[]) custom-call(q), custom_call_target=\"lapack_sgetrf_ffi\"\n"
+    " v = f32[3,4] get-tuple-element(u), index=0\n"
+    " t = (f32[2], s32[2]) topk(s), k=2, largest=true\n w = f32[2] get-tuple-element(t), index=0\n"
+    " ROOT r = (c64[12], f32[3,4], f32[2]) tuple(l, v, w)\n}\n",
     // A loop whose condition the host reads.
     "HloModule m\ncond { p = (s32[], f32[16]) parameter(0)\n"
     " i = s32[] get-tuple-element(p), index=0\n n = s32[] constant(5)\n"
