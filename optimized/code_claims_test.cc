@@ -358,6 +358,48 @@ std::vector<ClaimCase> OfLargeKernels() {
   };
 }
 
+// A dot of such operands, large enough to be packed, and what is made of it.
+std::string FusedDot(std::string_view before, std::string_view behind) {
+  return StrCat(
+      "x = f32[64,64] iota(), iota_dimension=1\n y = f32[64,64] iota(), "
+      "iota_dimension=0\n z = f32[64,64] sine(x)\n",
+      before, "\n", behind);
+}
+
+// Claims of dots that read and write through other ops.
+std::vector<ClaimCase> OfFusedContractions() {
+  const std::string dot =
+      "f32[64,64] dot(a, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+  return {
+      {"blocked-dot/transposed-step", R"("by": -1, "least": 1)",
+       FusedDot("b = f32[4,16,64] reshape(z)\n c = f32[16,4,64] transpose(b), "
+                "dimensions={1,0,2}\n a = f32[64,64] reshape(c)",
+                StrCat("ROOT r = ", dot)),
+       "", "threads=1,without=constant-folding"},
+      {"blocked-dot/result-step", R"("by": -1, "least": 1)",
+       FusedDot(StrCat("a = f32[64,64] cosine(z)\n d = ", dot),
+                "ROOT r = f32[64,64] transpose(d), dimensions={1,0}"),
+       "", "threads=1,without=constant-folding"},
+      {"blocked-dot/joined-step", R"("by": -1, "least": 1)",
+       FusedDot("b = f32[4,16,64] reshape(z)\n c = f32[16,4,64] transpose(b), "
+                "dimensions={1,0,2}\n a = f32[64,64] reshape(c)",
+                StrCat("ROOT r = ", dot)),
+       "", "threads=1,without=constant-folding"},
+      {"blocked-dot/slice-start", R"("by": -1, "least": 0)",
+       "x = f32[96,64] iota(), iota_dimension=0\n z = f32[96,64] sine(x)\n"
+       "y = f32[64,64] iota(), iota_dimension=0\n a = f32[64,64] slice(z), slice={[9:73], "
+       "[0:64]}\n ROOT r = f32[64,64] dot(a, y), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}",
+       "", "threads=1,without=constant-folding"},
+      {"blocked-dot/slice-stride", R"("by": -1, "least": 1)",
+       "x = f32[128,64] iota(), iota_dimension=0\n z = f32[128,64] sine(x)\n"
+       "y = f32[64,64] iota(), iota_dimension=0\n a = f32[64,64] slice(z), slice={[0:128:2], "
+       "[0:64]}\n ROOT r = f32[64,64] dot(a, y), lhs_contracting_dims={1}, "
+       "rhs_contracting_dims={0}",
+       "", "threads=1,without=constant-folding"},
+  };
+}
+
 // The beginning of a program on one constant array.
 std::string OfOne(std::string_view type, std::string_view values) {
   return StrCat("x = ", type, " constant(", values, ")\n ROOT r = ");
@@ -485,8 +527,8 @@ std::string DefectOf(const ClaimCase& one) {
 TEST(Claims, OfCodeChangeWhatComesOut) {
   std::set<std::string> shown;
   for (const auto& cases :
-       {OfWindows(), OfMovement(), OfKernels(), OfLargeKernels(), OfCalls(), OfLapack(),
-        OfOtherCalls(), OfFunctions(), OfElements(), OfDirectCode()}) {
+       {OfWindows(), OfMovement(), OfKernels(), OfLargeKernels(), OfFusedContractions(), OfCalls(),
+        OfLapack(), OfOtherCalls(), OfFunctions(), OfElements(), OfDirectCode()}) {
     for (const ClaimCase& one : cases) {
       SCOPED_TRACE(one.claim);
       const std::unique_ptr<Module> module =

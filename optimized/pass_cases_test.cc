@@ -13,11 +13,23 @@
 #include "optimized/passes/pass_testing.h"
 #include "optimized/pipeline/pipeline.h"
 #include "optimized/pipeline/registry.h"
+#include "optimized/target/target.h"
 #include "spec/base/strings.h"
 #include "spec/text/writer.h"
 
 namespace assay {
 namespace {
+
+// A machine whose library has every dot of 64 results and more.
+const Target& LibraryTarget() {
+  static const auto& target = *new Target{
+      .name = "library",
+      .contraction = [](const Instruction& op, const Target&) -> std::optional<ContractionCode> {
+        if (op.opcode() != Opcode::kDot || op.shape().ElementCount() < 64) return std::nullopt;
+        return ContractionCode{"gemm", -1};
+      }};
+  return target;
+}
 
 PipelineOptions OptionsOf(const PassCase& pass_case) {
   PipelineOptions options;
@@ -38,6 +50,9 @@ PipelineOptions OptionsOf(const PassCase& pass_case) {
       options.pass_options.fast_math = value == "on";
     } else if (key == "verbosity") {
       EXPECT_TRUE(absl::SimpleAtoi(value, &options.pass_options.verbosity));
+    } else if (key == "target") {
+      EXPECT_EQ(value, "library");
+      options.pass_options.target = &LibraryTarget();
     } else if (key == "bfloat16") {
       options.pass_options.bfloat16 = BFloat16Support::Find(value);
       EXPECT_NE(options.pass_options.bfloat16, nullptr) << value;

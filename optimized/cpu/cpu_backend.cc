@@ -175,6 +175,7 @@ void Compilation::DumpPass(std::string_view pass, const Module& module) {
 
 absl::Status Compilation::RunPasses() {
   Module& module = *program_.module;
+  options_.pipeline.pass_options.target = &CpuTarget();
   ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kLegalize, module, gates_, options_.pipeline));
   if (options_.passes) ASSAY_RETURN_IF_ERROR(Optimize(module, gates_, options_.pipeline));
   ASSAY_RETURN_IF_ERROR(dumped_);
@@ -266,6 +267,7 @@ absl::StatusOr<CpuProgram> Compilation::Run(const Module& original) {
 absl::StatusOr<std::unique_ptr<Executable>> Compilation::RunPrefix(const Module& original) {
   std::unique_ptr<Module> module = original.Clone();
   PipelineOptions& pipeline = options_.pipeline;
+  pipeline.pass_options.target = &CpuTarget();
   const std::string stop = options_.stop_after;
   const auto is_over = [&] {
     const int64_t done = static_cast<int64_t>(trace_.records().size());

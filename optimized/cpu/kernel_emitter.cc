@@ -140,7 +140,8 @@ absl::Status KernelEmitter::EmitForm() {
   if (plan_.form_bends != nullptr) bends_ = *plan_.form_bends;
   if (plan_.form == KernelPlan::Form::kContraction) {
     const auto [begin, end] = PartOrAll();
-    return EmitDotKernel(elements_, root_, sources_[0][0], sources_[1][0], results_.pointers[0],
+    const auto [lhs, rhs] = OperandsOfContraction(root_);
+    return EmitDotKernel(elements_, root_, sources_[lhs][0], sources_[rhs][0], results_.pointers[0],
                          {begin, end});
   }
   if (plan_.form == KernelPlan::Form::kCumulative) {

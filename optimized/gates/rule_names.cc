@@ -102,6 +102,7 @@ constexpr DecisionRule kRules[] = {
     {"expand-stable-sort", kRewrite},
     {"expand-top-k", kRequired},
     {"expand-triangular-solve", kRewrite},
+    {"fuse-contraction", kKernel},
     {"fuse-horizontally", kKernel},
     {"fuse-loop", kKernel},
     {"fuse-results", kKernel},

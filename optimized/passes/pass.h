@@ -14,6 +14,7 @@ namespace assay {
 
 class BFloat16Support;
 struct GpuFacts;
+struct Target;
 
 // Options of single passes.
 struct PassOptions {
@@ -23,6 +24,8 @@ struct PassOptions {
   const BFloat16Support* bfloat16 = nullptr;
   // Passes that make calls of a GPU's libraries: the GPU; nullptr: GpuFacts::Default().
   const GpuFacts* gpu = nullptr;
+  // The machine that code is made for; nullptr: nothing is known of it.
+  const Target* target = nullptr;
   // Rewrites of floating point that no clause of a profile grants, such as sums of sums in another
   // order.
   bool fast_math = false;

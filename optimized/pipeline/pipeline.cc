@@ -51,7 +51,7 @@ std::vector<std::string> NamesOf(const std::vector<std::string_view>& names) {
 }
 
 bool IsFusion(std::string_view pass) {
-  return pass == "loop-fusion" || pass == "multi-output-fusion";
+  return pass == "contraction-fusion" || pass == "loop-fusion" || pass == "multi-output-fusion";
 }
 
 // Runs steps over one module, each pass checked and observed as the options say.

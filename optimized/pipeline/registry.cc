@@ -50,6 +50,7 @@
 #include "optimized/passes/forms/dot_decomposer.h"
 #include "optimized/passes/forms/stable_sort_expander.h"
 #include "optimized/passes/forms/variadic_op_splitter.h"
+#include "optimized/passes/fusion/contraction_fusion.h"
 #include "optimized/passes/fusion/defuser.h"
 #include "optimized/passes/fusion/fusion_to_call.h"
 #include "optimized/passes/fusion/horizontal_fusion.h"
@@ -122,6 +123,9 @@ constexpr PassInfo kPasses[] = {
      Make<ConditionalToSelect>},
     {"constant-folding", RunsIn::kPipeline, "constant expressions become constants",
      Make<ConstantFolding>},
+    {"contraction-fusion", RunsIn::kPipeline,
+     "dots read and write their arrays through transposes, slices and conversions",
+     Make<ContractionFusion>},
     {"control-dep-remover", RunsIn::kOnRequest, "control dependencies go", Make<ControlDepRemover>},
     {"convolution-4d-expander", RunsIn::kOnRequest, "convolutions lose trivial dimensions",
      Make<Convolution4dExpander>},

@@ -124,6 +124,7 @@ constexpr PipelineStep kSteps[] = {
     {"dce", kOptimize, kOnRequest},
 
     // Fusion comes after the passes that work on single instructions, for it hides them.
+    {"contraction-fusion", kOptimize},
     {"loop-fusion", kOptimize},
     {"dce", kOptimize},
     {"multi-output-fusion", kOptimize},
@@ -169,6 +170,8 @@ constexpr OrderRule kOrder[] = {
      "a counter in a fusion is not recognised"},
     {kBefore, "reduction-layout-normalizer", "reduction-dimension-grouper",
      "dimensions are neighbours in memory by then"},
+    {kBefore, "contraction-fusion", "loop-fusion",
+     "what a contraction reads and writes as it lies is in no loop yet"},
     {kBefore, "loop-fusion", "memory-scheduler", "what is fused has no place in the order"},
     {kBefore, "cse", "memory-scheduler", "merged values live longer"},
 };

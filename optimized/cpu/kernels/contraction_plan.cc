@@ -14,36 +14,20 @@ bool Add(ContractionAxis axis, ContractionAxis* axes, int64_t& count) {
   return true;
 }
 
-bool PlanDot(const Instruction& dot, ContractionPlan& plan) {
-  const Attributes& a = dot.attributes();
-  const Shape &lhs = dot.operand(0)->shape(), &rhs = dot.operand(1)->shape();
-  const DimVector lhs_steps = RowMajorStrides(lhs.dimensions());
-  const DimVector rhs_steps = RowMajorStrides(rhs.dimensions());
-  const DimVector out_steps = RowMajorStrides(dot.shape().dimensions());
-  const absl::Span<const int64_t> lhs_batch = a.Integers(Attr::kLhsBatchDims);
-  const absl::Span<const int64_t> rhs_batch = a.Integers(Attr::kRhsBatchDims);
-  const absl::Span<const int64_t> lhs_sum = a.Integers(Attr::kLhsContractingDims);
-  const absl::Span<const int64_t> rhs_sum = a.Integers(Attr::kRhsContractingDims);
-  bool fits = true;
-  size_t out = 0;
-  for (size_t k = 0; k < lhs_batch.size(); ++k) {
-    fits = fits && Add({lhs.dimension(lhs_batch[k]), lhs_steps[lhs_batch[k]],
-                        rhs_steps[rhs_batch[k]], out_steps[out++]},
-                       plan.batch, plan.batch_count);
-  }
-  for (int64_t d = 0; d < lhs.rank(); ++d) {
-    if (absl::c_linear_search(lhs_batch, d) || absl::c_linear_search(lhs_sum, d)) continue;
-    fits = fits && Add({lhs.dimension(d), lhs_steps[d], 0, out_steps[out++]}, plan.m, plan.m_count);
-  }
-  for (int64_t d = 0; d < rhs.rank(); ++d) {
-    if (absl::c_linear_search(rhs_batch, d) || absl::c_linear_search(rhs_sum, d)) continue;
-    fits = fits && Add({rhs.dimension(d), 0, rhs_steps[d], out_steps[out++]}, plan.n, plan.n_count);
-  }
-  for (size_t k = 0; k < lhs_sum.size(); ++k) {
-    fits = fits && Add({lhs.dimension(lhs_sum[k]), lhs_steps[lhs_sum[k]], rhs_steps[rhs_sum[k]], 0},
-                       plan.sum, plan.sum_count);
-  }
-  return fits;
+bool AddAll(const std::vector<CommonAxis>& from, ContractionAxis* axes, int64_t& count) {
+  return absl::c_all_of(from, [&](const CommonAxis& axis) {
+    return Add({axis.size, axis.steps[0], axis.steps[1], axis.steps[2]}, axes, count);
+  });
+}
+
+bool PlanDot(const ContractionView& view, ContractionPlan& plan) {
+  const std::optional<ContractionAxes> axes = AxesOf(view);
+  if (!axes.has_value()) return false;
+  plan.lhs_start = view.lhs.start;
+  plan.rhs_start = view.rhs.start;
+  return AddAll(axes->batch, plan.batch, plan.batch_count) &&
+         AddAll(axes->m, plan.m, plan.m_count) && AddAll(axes->n, plan.n, plan.n_count) &&
+         AddAll(axes->sum, plan.sum, plan.sum_count);
 }
 
 bool PlanConvolution(const Instruction& conv, ContractionPlan& plan) {
@@ -101,19 +85,26 @@ bool PlanConvolution(const Instruction& conv, ContractionPlan& plan) {
 
 }  // namespace
 
-std::optional<ContractionPlan> PlanContraction(const Instruction& instruction, KernelIsa isa) {
-  const bool is_dot = instruction.opcode() == Opcode::kDot;
-  if (!is_dot && instruction.opcode() != Opcode::kConvolution) return std::nullopt;
+std::optional<ContractionPlan> PlanContraction(const Instruction& kernel, KernelIsa isa,
+                                               const NumberBend& bend) {
+  const bool is_convolution = kernel.opcode() == Opcode::kConvolution;
+  std::optional<ContractionView> view;
+  if (!is_convolution) {
+    view = ViewContraction(kernel, bend);
+    if (!view.has_value()) return std::nullopt;
+  }
+  const Instruction& instruction = is_convolution ? kernel : *view->dot;
+  const auto type_of = [&](int64_t k) { return instruction.operand(k)->shape().element_type(); };
   ContractionPlan plan;
   plan.isa = static_cast<int64_t>(isa);
-  plan.lhs_type = static_cast<int64_t>(instruction.operand(0)->shape().element_type());
-  plan.rhs_type = static_cast<int64_t>(instruction.operand(1)->shape().element_type());
+  plan.lhs_type = static_cast<int64_t>(is_convolution ? type_of(0) : view->lhs.type);
+  plan.rhs_type = static_cast<int64_t>(is_convolution ? type_of(1) : view->rhs.type);
   plan.sum_type = static_cast<int64_t>(DotAccumulator(instruction));
-  plan.out_type = static_cast<int64_t>(instruction.shape().element_type());
+  plan.out_type =
+      static_cast<int64_t>(is_convolution ? instruction.shape().element_type() : view->out.type);
   if (IsComplex(instruction.shape().element_type())) {
     const ElementType type = instruction.shape().element_type();
-    for (const Instruction* operand : instruction.operands())
-      if (operand->shape().element_type() != type) return std::nullopt;
+    if (type_of(0) != type || type_of(1) != type) return std::nullopt;
     plan.is_complex = 1;
     plan.lhs_type = plan.rhs_type = plan.sum_type = plan.out_type =
         static_cast<int64_t>(ComponentType(type));
@@ -121,7 +112,7 @@ std::optional<ContractionPlan> PlanContraction(const Instruction& instruction, K
   if (!CanContract(plan.lhs_type, plan.rhs_type, plan.sum_type, plan.out_type)) {
     return std::nullopt;
   }
-  if (!(is_dot ? PlanDot(instruction, plan) : PlanConvolution(instruction, plan))) {
+  if (!(is_convolution ? PlanConvolution(instruction, plan) : PlanDot(*view, plan))) {
     return std::nullopt;
   }
   if (plan.is_complex != 0 && plan.sum_count == ContractionPlan::kMaxAxes) return std::nullopt;

@@ -298,9 +298,13 @@ int LanesOfSums(const Instruction& contraction, const Target& target) {
 
 // The plan of what the runtime does better than a nest; nullopt: nothing, or it has no code for it.
 std::optional<ContractionPlan> RuntimePlan(const Instruction& instruction, const Target& target,
-                                           KernelIsa isa) {
-  std::optional<ContractionPlan> plan = PlanContraction(instruction, isa);
+                                           KernelIsa isa, const NumberBend& bend = nullptr) {
+  std::optional<ContractionPlan> plan = PlanContraction(instruction, isa, bend);
   if (!plan.has_value()) return std::nullopt;
+  // The dot of a fusion had such a plan by itself; otherwise nothing would have been fused with it.
+  if (instruction.opcode() == Opcode::kFusion) {
+    return ProductsOf(*plan) >= kMinRuntimeWork ? plan : std::nullopt;
+  }
   if (instruction.opcode() == Opcode::kConvolution) {
     return ProductsOf(*plan) >= static_cast<double>(kMinWork) ? plan : std::nullopt;
   }
@@ -345,8 +349,13 @@ void Bend(const KernelBends& bends, const Instruction& dot, ContractionPlan& pla
 std::optional<ContractionCode> ContractionCodeOf(const Instruction& instruction,
                                                  const Target& target) {
   const bool is_dot = instruction.opcode() == Opcode::kDot;
-  if (!is_dot && instruction.opcode() != Opcode::kConvolution) return std::nullopt;
-  if (instruction.shape().ElementCount() == 0) return std::nullopt;
+  if (!is_dot && instruction.opcode() != Opcode::kConvolution &&
+      instruction.opcode() != Opcode::kFusion) {
+    return std::nullopt;
+  }
+  if (!instruction.shape().IsArray() || instruction.shape().ElementCount() == 0) {
+    return std::nullopt;
+  }
   // The runtime splits its own work.
   if (RuntimePlan(instruction, target, KernelIsa::kBaseline).has_value()) {
     return ContractionCode{"assay_contract", -1};
@@ -360,11 +369,21 @@ std::optional<ContractionCode> ContractionCodeOf(const Instruction& instruction,
   return ContractionCode{"", SplitDimOf(roles)};
 }
 
+std::pair<int64_t, int64_t> OperandsOfContraction(const Instruction& kernel) {
+  if (kernel.opcode() != Opcode::kFusion) return {0, 1};
+  const std::optional<ContractionView> view = ViewContraction(kernel);
+  return {view->lhs_source->parameter_number(), view->rhs_source->parameter_number()};
+}
+
 absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, Value* lhs, Value* rhs,
                            Value* result, DotKernelRange range) {
-  std::optional<ContractionPlan> plan = RuntimePlan(dot, *emitter.target(), IsaFor(emitter));
+  const KernelBends& bends = emitter.builder().bends();
+  const auto bend = [&](std::string_view claim, const Instruction& op, int64_t known) {
+    return bends.Number(claim, &op, known);
+  };
+  std::optional<ContractionPlan> plan = RuntimePlan(dot, *emitter.target(), IsaFor(emitter), bend);
   if (!plan.has_value()) return DotEmitter(emitter, dot, lhs, rhs, result, range).Run();
-  Bend(emitter.builder().bends(), dot, *plan);
+  Bend(bends, dot, *plan);
   llvm::IRBuilder<>& ir = emitter.builder().ir();
   llvm::Function* function = ir.GetInsertBlock()->getParent();
   llvm::Module& module = *function->getParent();

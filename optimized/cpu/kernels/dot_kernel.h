@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "optimized/codegen/element_emitter.h"
@@ -17,10 +18,14 @@ struct DotKernelRange {
   llvm::Value* end = nullptr;
 };
 
-// The code for a dot or a convolution that is large enough, where the runtime or the nest has it:
+// The code for a dot or a convolution that is large enough, or for a fusion of a dot with ops that
+// move elements, where the runtime or the nest has it:
 // with the result dimension that a range cuts.
 std::optional<ContractionCode> ContractionCodeOf(const Instruction& instruction,
                                                  const Target& target);
+
+// Which operands of such an instruction are the two sides: those of a fusion are found in it.
+std::pair<int64_t, int64_t> OperandsOfContraction(const Instruction& kernel);
 
 // `range` limits the dimension that threads may cut; pointers are to row-major arrays.
 absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, llvm::Value* lhs,

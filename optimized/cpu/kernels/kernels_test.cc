@@ -78,6 +78,43 @@ std::string Windowed(const std::string& type, const std::string& dims, const std
                 "}, to_apply=f\n}\n");
 }
 
+// Dots that read their operands and write their result through other ops.
+TEST(Kernels, ContractionsReadThroughWhatMovesElements) {
+  const std::string head =
+      "HloModule m\nENTRY main {\n x = f32[4,24,48] parameter(0)\n "
+      "y = bf16[96,48] parameter(1)\n ";
+  const std::vector<std::string> tails = {
+      // Transposes of all three, with dimensions that are joined and split.
+      "t = f32[24,4,48] transpose(x), dimensions={1,0,2}\n j = f32[96,48] reshape(t)\n "
+      "c = f32[96,48] convert(y)\n d = f32[96,96] dot(j, c), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={1}\n s = f32[96,4,24] reshape(d)\n "
+      "ROOT r = f32[4,96,24] transpose(s), dimensions={1,0,2} }",
+      // Slices with strides, and a result that is rounded.
+      "a = f32[4,12,48] slice(x), slice={[0:4], [1:24:2], [0:48]}\n "
+      "b = bf16[60,48] slice(y), slice={[3:63], [0:48]}\n c = f32[60,48] convert(b)\n "
+      "d = f32[4,12,60] dot(a, c), lhs_contracting_dims={2}, rhs_contracting_dims={1}\n "
+      "ROOT r = bf16[4,12,60] convert(d) }",
+      // A batch that is repeated.
+      "c = f32[96,48] convert(y)\n b = f32[4,96,48] broadcast(c), dimensions={1,2}\n "
+      "d = f32[4,24,96] dot(x, b), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+      "lhs_contracting_dims={2}, rhs_contracting_dims={2}\n "
+      "ROOT r = f32[24,4,96] transpose(d), dimensions={1,0,2} }",
+      // Sums along two dimensions that were one.
+      "j = f32[96,48] reshape(x)\n t = f32[48,96] transpose(j), dimensions={1,0}\n "
+      "s = f32[48,4,24] reshape(t)\n c = f32[96,48] convert(y)\n "
+      "u = f32[4,24,48] reshape(c)\n d = f32[48,48] dot(s, u), lhs_contracting_dims={1,2}, "
+      "rhs_contracting_dims={0,1}\n ROOT r = f32[48,48] transpose(d), dimensions={1,0} }",
+      // One array on both sides, and a row that is one element wide.
+      "t = f32[24,4,48] transpose(x), dimensions={1,0,2}\n j = f32[96,48] reshape(t)\n "
+      "ROOT d = f32[4,24,96] dot(x, j), lhs_contracting_dims={2}, rhs_contracting_dims={1} }",
+  };
+  const std::vector<Literal> arguments = {Numbers("f32[4,24,48]", 1), Numbers("bf16[96,48]", 2)};
+  for (const std::string& tail : tails) {
+    ExpectTheSame(head + tail, arguments);
+    EXPECT_TRUE(Decides(head + tail, "fuse-contraction")) << tail;
+  }
+}
+
 TEST(CumulativeWindow, IsARunningValue) {
   struct Case {
     const char *type, *dims, *op, *window;

@@ -32,6 +32,7 @@ constexpr ClassText kClasses[] = {
     {"buffers", "copies that are left out, memory that is shared"},
     {"tasks", "kernels that threads share"},
     {"direct-code", "instructions that are chosen without LLVM: lanes, widths, NaN, clamps"},
+    {"contraction-fusions", "what dots read and write through"},
     {"new-kernels", "what is merged, packed, selected, turned and called since the first run"},
     {"conjunctions",
      "two or three attributes at once: both edges, an edge and a type, a type and a size"},
