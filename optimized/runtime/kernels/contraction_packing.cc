@@ -238,19 +238,41 @@ void PackAs(const ContractionSide& side, const SidePlaces& places, int width, in
 template <typename O, typename T>
 O Rounded(T value) {
   if constexpr (std::is_same_v<O, BFloat16> && std::is_same_v<T, float>) {
-    if (value == value) {
-      const auto bits = std::bit_cast<uint32_t>(value);
-      return std::bit_cast<BFloat16>(
-          static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
-    }
+    // Without a branch: vectors of it are made.
+    const auto bits = std::bit_cast<uint32_t>(value);
+    const uint32_t nearest = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    const uint32_t quiet_nan = (bits >> 16 & 0x8000) | 0x7fc0;
+    const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+    return std::bit_cast<BFloat16>(static_cast<uint16_t>(is_nan ? quiet_nan : nearest));
+  } else {
+    return static_cast<O>(value);
   }
-  return static_cast<O>(value);
+}
+
+// Neighbours, a vector at a time.
+template <typename T, typename O>
+void StoreLine(const T* from, size_t count, O* to) {
+  constexpr size_t kLanes = 16;
+  size_t j = 0;
+  for (; j + kLanes <= count; j += kLanes) {
+    for (size_t k = 0; k < kLanes; ++k) to[j + k] = Rounded<O>(from[j + k]);
+  }
+  for (; j < count; ++j) to[j] = Rounded<O>(from[j]);
 }
 
 template <typename T, typename O>
 void StoreAs(const T* tile, int64_t stride, absl::Span<const int64_t> rows,
              absl::Span<const int64_t> lanes, void* out) {
   O* to = static_cast<O*>(out);
+  const size_t count = lanes.size();
+  bool is_line = count > 0;
+  for (size_t j = 1; j < count; ++j) is_line = is_line && lanes[j] == lanes[j - 1] + 1;
+  if (is_line) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      StoreLine(tile + static_cast<int64_t>(i) * stride, count, to + rows[i] + lanes[0]);
+    }
+    return;
+  }
   for (size_t i = 0; i < rows.size(); ++i) {
     O* row = to + rows[i];
     for (size_t j = 0; j < lanes.size(); ++j) {

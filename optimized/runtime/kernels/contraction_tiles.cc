@@ -17,6 +17,7 @@ namespace {
 // operand is read as it lies, rows of it are pages apart, and fewer at a time keep them all mapped.
 constexpr int64_t kTerms = 384, kTermsUnpacked = 128;
 constexpr int64_t kBlockRows = 192;    // with kTerms of them: half of the second cache
+constexpr int64_t kPanelsAtOnce = 8;   // that are packed side by side
 constexpr int64_t kBlockLanes = 1536;  // of the packed operand that all threads read
 
 // A contraction without batch and without dilated operands. P: packed element; T: sum; kStep: terms
@@ -118,9 +119,12 @@ class Blocked {
                         steps};
       if (!pack_late && (!unpacked_ || count % panel_ != 0)) {
         const int64_t start = unpacked_ ? panels - 1 : 0;
-        context_->Split(panels - start, threads ? 4 : panels, [&](int64_t from, int64_t to) {
-          for (int64_t p = from; p < to; ++p) PackPanel(stage, start + p);
-        });
+        context_->Split(
+            panels - start, threads ? kPanelsAtOnce : panels, [&](int64_t from, int64_t to) {
+              for (int64_t p = from; p < to; p += kPanelsAtOnce) {
+                PackLanePanels(stage, start + p, start + std::min(to, p + kPanelsAtOnce));
+              }
+            });
       }
       context_->Split(row_blocks * lane_blocks, threads ? 1 : row_blocks * lane_blocks,
                       [&](int64_t from, int64_t to) {
@@ -145,12 +149,37 @@ class Blocked {
     int64_t steps;  // that a packed panel has room for
   };
 
-  void PackPanel(const Stage& stage, int64_t panel) const {
-    SidePlaces places;
-    const int64_t lane = panel * panel_;
-    const auto count = static_cast<int>(std::min<int64_t>(panel_, stage.lane_count - lane));
-    Locate(lanes_, stage.first_lane + lane, count, places);
-    PackLanes(stage, places, stage.packed + panel * panel_ * stage.steps * kStep);
+  // Panels of one operand, side by side. Where a term is a line of memory, all of them take their
+  // part of a few lines at a time: a line is read once and in order, and few pages are open at
+  // once.
+  template <typename Width, typename To>
+  void PackPanels(PackFn<P, kStep> pack, const ContractionSide& side,
+                  absl::Span<const SidePlaces> places, int64_t begin, int64_t end,
+                  const Width& width, const To& to) const {
+    constexpr int64_t kTermsAtOnce = 16;
+    bool are_lines = places.size() > 1;
+    for (const SidePlaces& of : places) are_lines = are_lines && of.are_neighbours;
+    const int64_t most = are_lines ? kTermsAtOnce : std::max<int64_t>(end - begin, 1);
+    for (int64_t at = begin; at < end; at += most) {
+      for (size_t p = 0; p < places.size(); ++p) {
+        const int lanes = width(places[p]);
+        pack(side, places[p], lanes, at, std::min(end, at + most),
+             to(static_cast<int64_t>(p)) + (at - begin) * lanes);
+      }
+    }
+  }
+
+  void PackLanePanels(const Stage& stage, int64_t first, int64_t last) const {
+    SidePlaces places[kPanelsAtOnce];
+    for (int64_t p = first; p < last; ++p) {
+      const int64_t lane = p * panel_;
+      const auto count = static_cast<int>(std::min<int64_t>(panel_, stage.lane_count - lane));
+      Locate(lanes_, stage.first_lane + lane, count, places[p - first]);
+    }
+    PackPanels(
+        pack_lanes_, lanes_, absl::MakeConstSpan(places, static_cast<size_t>(last - first)),
+        stage.begin, stage.end, [&](const SidePlaces&) { return static_cast<int>(panel_); },
+        [&](int64_t p) { return stage.packed + (first + p) * panel_ * stage.steps * kStep; });
   }
 
   void PackLanes(const Stage& stage, const SidePlaces& places, P* to) const {
@@ -174,16 +203,22 @@ class Blocked {
     P* panel_here = block.as<P>();  // on a cache line, unlike rows, of which single terms are read
     P* packed_rows = panel_here + (stage.packed == nullptr ? panel_ * steps * kStep : 0);
     std::vector<RowPlaces> rows(static_cast<size_t>(row_panels));
-    SidePlaces lanes;
-    for (int64_t r = 0; r < row_panels; ++r) {
-      const int64_t row = first_row + r * max_rows_;
-      const auto count = static_cast<int>(std::min<int64_t>(max_rows_, last_row - row));
-      Locate(rows_, row, count, lanes);
-      rows[r].count = count;
-      std::copy_n(lanes.out, count, rows[r].out);
-      pack_rows_(rows_, lanes, count, stage.begin, stage.end,
-                 packed_rows + r * max_rows_ * steps * kStep);
+    for (int64_t r = 0; r < row_panels; r += kPanelsAtOnce) {
+      SidePlaces places[kPanelsAtOnce];
+      const int64_t together = std::min(kPanelsAtOnce, row_panels - r);
+      for (int64_t p = 0; p < together; ++p) {
+        const int64_t row = first_row + (r + p) * max_rows_;
+        const auto count = static_cast<int>(std::min<int64_t>(max_rows_, last_row - row));
+        Locate(rows_, row, count, places[p]);
+        rows[r + p].count = count;
+        std::copy_n(places[p].out, count, rows[r + p].out);
+      }
+      PackPanels(
+          pack_rows_, rows_, absl::MakeConstSpan(places, static_cast<size_t>(together)),
+          stage.begin, stage.end, [](const SidePlaces& of) { return of.count; },
+          [&](int64_t p) { return packed_rows + (r + p) * max_rows_ * steps * kStep; });
     }
+    SidePlaces lanes;
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       const int64_t lane = panel * panel_;
       const auto count = static_cast<int>(std::min<int64_t>(panel_, stage.lane_count - lane));
