@@ -12,13 +12,17 @@
 #include "optimized/passes/util/module_util.h"
 #include "optimized/passes/util/rule_util.h"
 #include "optimized/passes/util/while_util.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
 
 constexpr int64_t kMaxUnrolledTrips = 8;
 constexpr int64_t kMaxUnrolledInstructions = 128;
-constexpr int64_t kMaxSunkElements = 64;  // of a constant that is copied into the body
+// Instructions of all trips of a loop that becomes one kernel: those that compute arrays.
+constexpr int64_t kMaxFusedInstructions = 256;
+constexpr int64_t kMaxFusedScalars = 1024;  // and all others
+constexpr int64_t kMaxSunkElements = 64;    // of a constant that is copied into the body
 
 bool IsCandidate(const Instruction& inst) {
   return inst.opcode() == Opcode::kWhile && inst.control_predecessors().empty() &&
@@ -37,12 +41,42 @@ std::string_view UnrollRule(int64_t trips) {
   return trips == 1 ? "while-one-trip" : "while-unroll";
 }
 
+// True if a trip goes through arrays element by element and does nothing else: all trips together
+// are one kernel, in which arrays stay in registers from trip to trip.
+bool BecomesOneKernel(const Computation& body, int64_t trips) {
+  int64_t arrays = 0, others = 0;
+  for (const Instruction* inst : body) {
+    switch (inst->opcode()) {
+      case Opcode::kParameter:
+      case Opcode::kTuple:
+      case Opcode::kGetTupleElement:
+      case Opcode::kConstant:
+      case Opcode::kBroadcast:
+      case Opcode::kReshape:
+      case Opcode::kSlice:
+      case Opcode::kDynamicSlice:
+      case Opcode::kConcatenate:
+        ++others;
+        continue;
+      default:
+        break;
+    }
+    if (!Info(inst->opcode()).Is(kElementwise) || !inst->callees().empty()) return false;
+    (inst->shape().IsArray() && inst->shape().ElementCount() > 1 ? arrays : others) += 1;
+  }
+  return arrays > 0 && arrays * trips <= kMaxFusedInstructions &&
+         others * trips <= kMaxFusedScalars;
+}
+
 // The loop's bodies one after the other, in its place.
 bool Unroll(Instruction* loop, Gates& gates, const Purity& purity) {
   const Computation& body = *loop->callee(1);
   const std::optional<int64_t> known = TripCount(loop, kMaxUnrolledTrips);
   if (!known || !purity.IsPure(*loop)) return false;
-  if (*known > 1 && *known * body.instruction_count() > kMaxUnrolledInstructions) return false;
+  if (*known > 1 && *known * body.instruction_count() > kMaxUnrolledInstructions &&
+      !BecomesOneKernel(body, *known)) {
+    return false;
+  }
   // The fact comes last: whatever is refused first, a wrong count is the decision that makes the
   // difference, not the rewrite that believes it.
   Rewrite rewrite(gates, UnrollRule(*known), loop);
