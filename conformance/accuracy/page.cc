@@ -154,7 +154,7 @@ std::string Summary(const Backends& backends, const std::vector<Measured>& measu
 }
 
 // Figures of JAX's page are given in halves.
-double InHalves(double worst) { return std::max(0.5, std::ceil(worst * 2 - 0.01) / 2); }
+double InHalves(double worst) { return std::max(0.5, std::ceil(worst * 2 - 1e-6) / 2); }
 
 absl::StatusOr<std::string> JaxTable(const Backends& backends, const std::string& name) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<Published> published, PublishedByJax());
@@ -259,7 +259,11 @@ absl::StatusOr<std::vector<PieceResult>> ReadResults(const std::vector<std::stri
 std::vector<Measured> Join(const std::vector<PieceResult>& pieces) {
   std::vector<Measured> joined;
   std::map<std::string, size_t> places;
-  for (const PieceResult& piece : pieces) {
+  for (PieceResult piece : pieces) {
+    // The folder of a plug-in is nobody's business.
+    const size_t slash = piece.backend.rfind('/');
+    if (piece.backend.starts_with("pjrt:") && slash != std::string::npos)
+      piece.backend = StrCat("pjrt:", piece.backend.substr(slash + 1));
     const std::string key = StrCat(piece.backend, "|", SubjectOf(piece), "|", piece.pieces, "|",
                                    piece.stride, "|", piece.samples);
     const auto [at, is_new] = places.emplace(key, joined.size());

@@ -189,6 +189,17 @@ std::string Weighted(const std::vector<Column>& columns, const ModelForms& model
   return text;
 }
 
+// The backend's name, without folders; its version where packages are of several.
+std::string TitleOf(const Package& package, const std::vector<Package>& packages) {
+  const std::string& name = package.run.backend;
+  for (const Package& other : packages)
+    if (other.run.backend == name && other.run.backend_version != package.run.backend_version)
+      return package.run.backend_version;
+  if (name.starts_with("pjrt:"))
+    return StrCat("pjrt:", std::filesystem::path(name).filename().string());
+  return name.starts_with("process:") ? package.run.backend_version : name;
+}
+
 void CountModule(const Module& module, ModelForms& models) {
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
@@ -235,12 +246,7 @@ std::string ComparisonPage(const std::vector<Package>& packages, const ModelForm
     std::vector<Column> columns;
     for (const Package& package : packages) {
       if (package.selection.suite != suite) continue;
-      const std::string& name = package.run.backend;
-      const bool is_path = name.starts_with("pjrt:");
-      Column column = {
-          is_path ? StrCat("pjrt:", std::filesystem::path(name).filename().string()) : name,
-          &package,
-          {}};
+      Column column = {TitleOf(package, packages), &package, {}};
       for (const CaseRow& row : package.run.cases) column.statuses[row.name] = row.status;
       columns.push_back(std::move(column));
     }

@@ -1,0 +1,126 @@
+"""StableHLO's own interpreter as a backend: a third opinion, which shares no code with the oracle and none with XLA's passes.
+
+    assay check conformance/corpus --backend 'process:python fuzz/backends/stablehlo_worker.py'
+
+jaxlib turns HLO into StableHLO and evaluates that. What the conversion refuses, complex numbers and several devices are unsupported."""
+import os
+import re
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from worker_protocol import BackendError, serve  # pylint: disable=wrong-import-position
+
+MOST_ELEMENTS = 1 << 16  # of all arguments: it takes microseconds for each
+
+
+class Interpreter:
+    """Programs by number, as StableHLO."""
+
+    def __init__(self):
+        import importlib
+        import jaxlib
+        import ml_dtypes
+        import numpy
+        from jax._src.interpreters import mlir
+        from jaxlib.mlir import ir
+        from jaxlib.mlir.dialects import stablehlo
+        self.numpy, self.ir, self.stablehlo = numpy, ir, stablehlo
+        self.hlo, self.mlir = (importlib.import_module(name) for name in ("jaxlib._hlo", "jaxlib._jax"))
+        self.context = mlir.make_ir_context()
+        self.programs = {}
+        self.types = {"pred": numpy.dtype(bool), "bf16": numpy.dtype(ml_dtypes.bfloat16), "f16": numpy.dtype("float16"),
+                      "f32": numpy.dtype("float32"), "f64": numpy.dtype("float64")}
+        for bits in (8, 16, 32, 64):
+            self.types[f"s{bits}"] = numpy.dtype(f"int{bits}")
+            self.types[f"u{bits}"] = numpy.dtype(f"uint{bits}")
+        for name in ("f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f8e4m3", "f8e3m4"):
+            self.types[name] = numpy.dtype(getattr(ml_dtypes, "float8_" + name[2:]))
+        self.names = {self.mlir_name(name): name for name in self.types}
+        self.hello = {"name": "stablehlo-interpreter", "version": f"StableHLO's interpreter of jaxlib {jaxlib.__version__}",
+                      "can_run": True, "deterministic": True, "profile": "strict"}
+
+    @staticmethod
+    def mlir_name(name):
+        if name == "pred":
+            return "i1"
+        name = name.replace("f8e", "f8E").replace("fn", "FN").replace("uz", "UZ").replace("m", "M").replace("b11", "B11")
+        return {"s": "i", "u": "ui"}.get(name[0], name[0]) + name[1:]
+
+    def compile(self, number, text, _flags, *_devices):
+        start = time.monotonic()
+        if _devices:
+            raise BackendError("unsupported", "one device")
+        try:
+            module = self.hlo.hlo_module_from_text(text)
+            code = self.mlir.mlir.hlo_to_stablehlo(module.as_serialized_hlo_module_proto())
+            with self.context, self.ir.Location.unknown():
+                program = self.ir.Module.parse(code)
+        except Exception as error:  # pylint: disable=broad-except
+            raise BackendError("unsupported", f"no StableHLO: {str(error).splitlines()[0][:300]}") from error
+        types = "".join(str(one) for one in program.body.operations)
+        refused = re.search(r"\bmhlo\.\w+ ?[({]|= mhlo\.[\w.]+|chlo\.\w+|stablehlo\.(rng|rng_bit_generator|custom_call|convolution_dynamic|batch_norm\w*)\b", types)
+        if refused:  # the interpreter ends the process on them
+            raise BackendError("unsupported", f"not interpreted: {refused[0]}")
+        if "complex<" in types or "tuple<" in types or "token" in types:
+            raise BackendError("unsupported", "complex numbers, tuples and tokens")
+        self.programs[number] = program
+        return time.monotonic() - start
+
+    def run(self, number, arrays, payload, *_devices):
+        numpy, program = self.numpy, self.programs[number]
+        values, offset = [], 0
+        for array in arrays:
+            if array["type"] not in self.types:
+                raise BackendError("unsupported", f"element type {array['type']}")
+            count = int(numpy.prod(array["dims"], dtype=numpy.int64))
+            dtype = self.types[array["type"]]
+            values.append(numpy.frombuffer(payload, dtype, count, offset).reshape(array["dims"]))
+            offset += count * dtype.itemsize
+        if sum(value.size for value in values) > MOST_ELEMENTS:
+            raise BackendError("unsupported", f"more than {MOST_ELEMENTS} elements")
+        start = time.monotonic()
+        with self.context, self.ir.Location.unknown():
+            inputs = next(one for one in program.body.operations if one.attributes["sym_name"].value == "main").type.inputs
+            arguments = [self.attribute(value, of_type) for value, of_type in zip(values, inputs)]
+            try:
+                results = self.stablehlo.eval_module(program, arguments)
+            except Exception as error:  # pylint: disable=broad-except
+                raise BackendError("unsupported", f"not evaluated: {str(error).splitlines()[0][:300]}") from error
+            outputs = [self.array(result) for result in results]
+        described = [{"type": name, "dims": list(output.shape)} for name, output in outputs]
+        return time.monotonic() - start, described, [output.tobytes() for _, output in outputs]
+
+    def attribute(self, value, of_type):
+        """Literals of MLIR take buffers of the type's own width, a byte for i1."""
+        of_type = self.ir.RankedTensorType(of_type)
+        numpy, size = self.numpy, value.dtype.itemsize
+        codes = numpy.array(value.reshape(-1)).view(f"uint{8 * size}") if value.size else numpy.zeros(0, f"uint{8 * size}")
+        return self.ir.DenseElementsAttr.get(codes, shape=of_type.shape, type=of_type.element_type)
+
+    def array(self, result):
+        """Name and array of an attribute: its buffer, or what it prints."""
+        numpy = self.numpy
+        of_type = self.ir.RankedTensorType(result.type)
+        name = self.names.get(str(of_type.element_type))
+        if name is None:
+            raise BackendError("unsupported", f"a result of {of_type.element_type}")
+        dtype, shape = self.types[name], list(of_type.shape)
+        if name in ("f16", "f32", "f64") or name[0] in "su" or name == "pred":
+            return name, numpy.array(result).astype(dtype).reshape(shape)
+        text = str(result)[len("dense<"):str(result).rindex(">", 0, str(result).rindex(" : "))]
+        if text.startswith('"0x'):
+            return name, numpy.frombuffer(bytes.fromhex(text.strip('"')[2:]), dtype).reshape(shape).copy()
+        numbers = []
+        for word in re.findall(r"0x[0-9A-Fa-f]+|[-+0-9.eE]+", text):
+            is_code = word.startswith("0x")
+            numbers.append(numpy.array([int(word, 16)], f"uint{8 * dtype.itemsize}").view(dtype)[0] if is_code
+                           else numpy.float64(word).astype(dtype))
+        flat = numpy.array(numbers, dtype)
+        return name, (numpy.full(shape, flat[0], dtype) if flat.size == 1 else flat.reshape(shape))
+
+    def release(self, number):
+        self.programs.pop(number, None)
+
+
+serve(Interpreter)
