@@ -62,7 +62,7 @@ absl::Status ReadPassSet(const std::string& value, GpuOptions& options) {
   options.passes = value != "off";
   if (value == "all") {
     PipelineOptions every = EveryPassOptions();
-    options.pipeline.passes = std::move(every.passes);
+    options.pipeline.on_request = every.on_request;
     options.pipeline.pass_options = std::move(every.pass_options);
   }
   return absl::OkStatus();

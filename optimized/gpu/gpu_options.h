@@ -22,7 +22,7 @@ struct GpuOptions {
   std::shared_ptr<CudaHost> cuda;  // of the backend gpu
   bool image_ir = false;           // the image for the driver holds the IR, too
   bool passes = true;              // Stage::kOptimize; the required ones run anyway
-  PipelineOptions pipeline;        // which of them, and the profile
+  PipelineOptions pipeline = {.target = kOnGpu};  // which of them, and the profile
   bool trace = false;              // a record of each pass among the statistics, and the plan
   std::string llvm_directory, ptx_directory;  // NAME.ll and NAME.ptx go there; "": nowhere
 };

@@ -102,7 +102,7 @@ class Runner {
   }
 
   absl::Status RunStep(const PipelineStep& step) {
-    if (step.on_request && !options_.on_request) return absl::OkStatus();
+    if (!RunsOn(step, options_.target, options_.on_request)) return absl::OkStatus();
     if (step.when != nullptr && !step.when->holds(module_)) return absl::OkStatus();
     return step.IsFixedPoint() ? RunFixedPoint(step) : RunPass(step.pass);
   }
@@ -150,7 +150,9 @@ class Runner {
 absl::Status Optimize(Module& module, Gates& gates, const PipelineOptions& options) {
   ASSAY_RETURN_IF_ERROR(CheckPipelineSteps());
   std::vector<std::string> names = options.passes;
-  if (names.empty()) names = NamesOf(options.on_request ? EveryPass() : DefaultPasses());
+  if (names.empty()) {
+    names = NamesOf(options.on_request ? EveryPass(options.target) : DefaultPasses(options.target));
+  }
   if (!options.stop_after_pass.empty() && !Contains(names, options.stop_after_pass)) {
     return UnknownPass(options.stop_after_pass);
   }

@@ -1,5 +1,6 @@
 // Tests what the documents forbid to every pass: the modules below go through the whole pipeline.
 // Each line of testdata/pipeline_rows.txt is one test.
+#include "absl/algorithm/container.h"
 #include "optimized/passes/memory/memory_scheduler.h"
 #include "optimized/passes/pass_testing.h"
 #include "optimized/pipeline/pipeline.h"
@@ -325,6 +326,28 @@ ENTRY e { x = f32[16] parameter(0)
     for (const Instruction* inst : module->entry()->PostOrder())
       StrAppend(&names, names.empty() ? "" : " ", inst->name());
     return names;
+  };
+  // The list is read without a module; the passes that run on GPUs beside those of CPUs, and what
+  // one of them does where a GPU's list runs.
+  see["pipe-gpu-optimize-hlo-module"] = [] {
+    std::string more;
+    for (const ListedStep& step : ListPipeline(kOnGpu)) {
+      const auto on_cpu = ListPipeline(kOnCpu);
+      if (absl::c_any_of(on_cpu, [&](const ListedStep& s) { return s.pass == step.pass; })) continue;
+      if (step.pass.starts_with("reduction-")) StrAppend(&more, more.empty() ? "" : " ", step.pass);
+    }
+    for (const std::string_view target : {kOnCpu, kOnGpu}) {
+      const auto module = ReadForTest(R"(
+        x = s32[4,5,6] parameter(0)
+        z = s32[] constant(0)
+        ROOT r = s32[4] reduce(x, z), dimensions={1,2}, to_apply=ADD)");
+      Gates gates;
+      PipelineOptions options;
+      options.target = target;
+      EXPECT_EQ(Optimize(*module, gates, options), absl::OkStatus());
+      StrAppend(&more, "; ", target, ": ", Ops(*module));
+    }
+    return more;
   };
   CheckRowTable("optimized/testdata/pipeline_rows.txt", see);
 }

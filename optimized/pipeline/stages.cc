@@ -47,7 +47,7 @@ constexpr PipelineStep kPairwiseSums[] = {
 
 // Each run takes one dimension out of the others.
 constexpr PipelineStep kSplitReduces[] = {
-    {"reduction-splitter", kOptimize, kOnRequest},
+    {"reduction-splitter", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
 };
 
 constexpr PipelineStep kSteps[] = {
@@ -112,10 +112,10 @@ constexpr PipelineStep kSteps[] = {
     {"convolution-canonicalization", kOptimize, kOnRequest},
     {"bfloat16-normalization", kOptimize, kOnRequest},
     {"hlo-element-type-converter", kOptimize, kOnRequest},
-    {"reduction-layout-normalizer", kOptimize, kOnRequest},
-    {"reduction-degenerate-dim-remover", kOptimize, kOnRequest},
-    {"reduction-dimension-grouper", kOptimize, kOnRequest},
-    {"split-reduces", kOptimize, kOnRequest, kSplitReduces, kMostTrips},
+    {"reduction-layout-normalizer", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
+    {"reduction-degenerate-dim-remover", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
+    {"reduction-dimension-grouper", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
+    {"split-reduces", kOptimize, kOnRequest, kSplitReduces, kMostTrips, nullptr, kOnGpu},
     {"pairwise-sums", kOptimize, kOnRequest, kPairwiseSums, kMostHalvings},
     {"horizontal-fusion", kOptimize, kOnRequest},
     // There is no code for fusions of several results: they are taken apart again.
@@ -177,22 +177,32 @@ constexpr OrderRule kOrder[] = {
 };
 
 // In the order of running; a fixed point is written out once, or stays as it is.
-void Append(absl::Span<const PipelineStep> steps, Stage stage, bool with_on_request,
-            std::vector<std::string_view>& passes) {
+void Append(absl::Span<const PipelineStep> steps, Stage stage, std::string_view target,
+            bool with_on_request, std::vector<std::string_view>& passes) {
   for (const PipelineStep& step : steps) {
-    if (step.stage != stage || (step.on_request && !with_on_request)) continue;
+    if (step.stage != stage || !RunsOn(step, target, with_on_request)) continue;
     if (step.IsFixedPoint()) {
-      Append(step.inner, stage, with_on_request, passes);
+      Append(step.inner, stage, target, with_on_request, passes);
     } else {
       passes.push_back(step.pass);
     }
   }
 }
 
-std::vector<std::string_view> Select(Stage stage, bool with_on_request) {
+std::vector<std::string_view> Select(Stage stage, std::string_view target, bool with_on_request) {
   std::vector<std::string_view> passes;
-  Append(kSteps, stage, with_on_request, passes);
+  Append(kSteps, stage, target, with_on_request, passes);
   return passes;
+}
+
+void List(absl::Span<const PipelineStep> steps, std::string_view target, int depth,
+          std::vector<ListedStep>& listed) {
+  for (const PipelineStep& step : steps) {
+    if (!RunsOn(step, target, /*on_request=*/false)) continue;
+    const std::string_view condition = step.when == nullptr ? "" : step.when->meaning;
+    listed.push_back({depth, step.pass, step.stage, step.IsFixedPoint(), condition});
+    List(step.inner, target, depth + 1, listed);
+  }
 }
 
 // The places of a pass in a list: of its first and last mention, and how many there are.
@@ -236,9 +246,25 @@ absl::Status CheckFixedPoints(absl::Span<const PipelineStep> steps) {
 }  // namespace
 
 absl::Span<const PipelineStep> PipelineSteps() { return kSteps; }
-std::vector<std::string_view> PassesOf(Stage stage) { return Select(stage, false); }
-std::vector<std::string_view> DefaultPasses() { return Select(kOptimize, false); }
-std::vector<std::string_view> EveryPass() { return Select(kOptimize, true); }
+bool RunsOn(const PipelineStep& step, std::string_view target, bool on_request) {
+  if (!step.only_on.empty() && step.only_on != target) return false;
+  return !step.on_request || on_request || step.default_on == target;
+}
+std::vector<ListedStep> ListPipeline(std::string_view target) {
+  std::vector<ListedStep> listed;
+  List(kSteps, target, 0, listed);
+  return listed;
+}
+std::string_view Name(Stage stage) {
+  return stage == kLegalize ? "legalize" : stage == kOptimize ? "optimize" : "flatten";
+}
+std::vector<std::string_view> PassesOf(Stage stage) { return Select(stage, kOnCpu, false); }
+std::vector<std::string_view> DefaultPasses(std::string_view target) {
+  return Select(kOptimize, target, false);
+}
+std::vector<std::string_view> EveryPass(std::string_view target) {
+  return Select(kOptimize, target, true);
+}
 
 absl::Span<const OrderRule> OrderRules() { return kOrder; }
 
@@ -259,8 +285,14 @@ absl::Status CheckPipelineSteps() {
   static const auto& status = *new absl::Status([] {
     if (absl::Status wrong = CheckFixedPoints(kSteps); !wrong.ok()) return wrong;
     std::vector<std::string_view> all;
-    for (Stage stage : {kLegalize, kOptimize, kFlatten}) Append(kSteps, stage, true, all);
-    return CheckOrder(all);
+    for (std::string_view target : {kOnCpu, kOnGpu}) {
+      all.clear();
+      for (Stage stage : {kLegalize, kOptimize, kFlatten}) {
+        Append(kSteps, stage, target, true, all);
+      }
+      if (absl::Status wrong = CheckOrder(all); !wrong.ok()) return wrong;
+    }
+    return absl::OkStatus();
   }());
   return status;
 }

@@ -36,6 +36,10 @@ struct PipelineStep {
   absl::Span<const PipelineStep> inner = {};
   int most_trips = 1;
   const StepCondition* when = nullptr;
+  // A step on request runs by default on targets of this kind.
+  std::string_view default_on = {};
+  // It runs on targets of this kind alone; empty: on all.
+  std::string_view only_on = {};
 
   bool IsFixedPoint() const { return !inner.empty(); }
 };
@@ -43,13 +47,29 @@ struct PipelineStep {
 // Everything, first to last; a pass that runs twice is there twice.
 absl::Span<const PipelineStep> PipelineSteps();
 
+// Kinds of targets, as steps name them.
+inline constexpr std::string_view kOnCpu = "cpu", kOnGpu = "gpu";
+// True if a step runs on targets of the kind, without or with all that runs on request.
+bool RunsOn(const PipelineStep& step, std::string_view target, bool on_request);
+
+// A line of a target's list of passes.
+struct ListedStep {
+  int depth = 0;  // fixed points around it
+  std::string_view pass;
+  Stage stage;
+  bool is_fixed_point = false;
+  std::string_view condition;  // empty: it always runs
+};
+std::vector<ListedStep> ListPipeline(std::string_view target);
+std::string_view Name(Stage stage);  // "legalize"
+
 // The passes of a stage, without those on request; those of a fixed point are there once.
 std::vector<std::string_view> PassesOf(Stage stage);
 // The passes of kOptimize, without and with those on request. The latter is for campaigns: each
 // finds work where it stands, and what it makes has code on CPUs. domain-verifier is in neither: it
 // refuses programs that have a meaning.
-std::vector<std::string_view> DefaultPasses();
-std::vector<std::string_view> EveryPass();
+std::vector<std::string_view> DefaultPasses(std::string_view target = kOnCpu);
+std::vector<std::string_view> EveryPass(std::string_view target = kOnCpu);
 
 // A rule of order between two passes; a list that lacks one of them keeps it.
 struct OrderRule {

@@ -198,6 +198,37 @@ TEST(Cli, PrintsPrefixesOfThePipeline) {
   EXPECT_EQ(Assay("print --without dce " + twice).status, 2);
 }
 
+TEST(Cli, PrintsCodeAndPlanOfTheSimulatedGpu) {
+  const std::string sum = WriteFile("sum.hlo",
+                                    "HloModule m\nadd { a = f32[] parameter(0) b = f32[] "
+                                    "parameter(1) ROOT s = f32[] add(a, b) }\n"
+                                    "ENTRY e {\n  x = f32[4,6,8] parameter(0)\n"
+                                    "  z = f32[] constant(0)\n  ROOT r = f32[4] reduce(x, z), "
+                                    "dimensions={1,2}, to_apply=add\n}\n");
+  const std::string print = "print --optimized gpu-sim " + sum;
+  EXPECT_THAT(Assay(print + " --llvm").text, HasSubstr("define ptx_kernel void"));
+  const std::string ptx = Assay(print + " --ptx").text;
+  EXPECT_THAT(ptx, HasSubstr(".target sm_90"));
+  EXPECT_THAT(ptx, HasSubstr(".entry kernel_"));
+  EXPECT_THAT(Assay(print + " --ptx --json").text, HasSubstr("\"file\":\"m.ptx\""));
+  EXPECT_THAT(Assay(print + " --plan").text, HasSubstr("nests"));
+  EXPECT_THAT(Assay(print + " --passes").text, HasSubstr("1 group-reduced-dims"));
+  EXPECT_THAT(Assay("print --optimized cpu --llvm " + sum).text, HasSubstr("define"));
+  const Output none = Assay("print --optimized passes --llvm " + sum);
+  EXPECT_EQ(none.status, 2) << none.text;
+}
+
+// The list of a target's passes needs no module.
+TEST(Cli, ListsThePassesOfATarget) {
+  const std::string gpu = Assay("print --passes --optimized gpu-sim").text;
+  EXPECT_THAT(gpu, HasSubstr("reduction-dimension-grouper"));
+  EXPECT_THAT(gpu, HasSubstr("until nothing changes"));
+  EXPECT_THAT(Assay("print --passes --optimized cpu").text,
+              Not(HasSubstr("reduction-dimension-grouper")));
+  EXPECT_EQ(Assay("print --passes --optimized xla").status, 2);
+  EXPECT_EQ(Assay("print").status, 2);
+}
+
 TEST(Cli, VerifyPointsAtWhatIsWrong) {
   Output bad = Assay("verify " + WriteFile("bad.hlo", kBad));
   EXPECT_EQ(bad.status, 1);

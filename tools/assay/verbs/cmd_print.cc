@@ -1,17 +1,22 @@
 // assay print: a module in another form, or what a backend made of it.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <vector>
 
 #include "absl/strings/escaping.h"
 #include "conformance/case_files.h"
 #include "nlohmann/json.hpp"
 #include "optimized/pipeline/pass_trace.h"
+#include "optimized/pipeline/stages.h"
 #include "optimized/plan/program_plan.h"
 #include "spec/backend/check.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/base/temporary_folder.h"
 #include "spec/proto/module_proto.h"
 #include "spec/text/writer.h"
 #include "tools/assay/environment.h"
@@ -32,6 +37,7 @@ struct Options {
   bool decisions = false;
   bool passes = false;
   bool plan = false;
+  bool llvm = false, ptx = false;  // the code of its kernels
   bool async_sugar = false;
   bool json = false;
 };
@@ -183,21 +189,77 @@ absl::StatusOr<int> PrintModule(const Module& module, const Options& options) {
   return kExitOk;
 }
 
-// The backend's name with the options for its passes behind it.
-std::string BackendOf(const Options& options) {
+// The backend's name with the options for its passes behind it. `code`: a folder for what
+// --llvm or --ptx show.
+std::string BackendOf(const Options& options, const std::string& code) {
   std::string name = options.optimized;
   for (const auto& [key, value] :
        {std::pair("stop-after", options.stop_after), std::pair("without", options.without),
-        std::pair("dump-passes", options.dump_each)}) {
+        std::pair("dump-passes", options.dump_each),
+        std::pair("dump-llvm", options.llvm ? code : std::string()),
+        std::pair("dump-ptx", options.ptx ? code : std::string())}) {
     if (value.empty()) continue;
     StrAppend(&name, name.find(':') == std::string::npos ? ":" : ",", key, "=", value);
   }
   return name;
 }
 
+// The files of a folder, in order of their names.
+absl::StatusOr<int> PrintCode(const std::string& folder, const Options& options) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
+    files.push_back(file.path());
+  }
+  if (files.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat("backend ", options.optimized, " made no code; cpu and gpu-sim do"));
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& file : files) {
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    if (options.json) {
+      PrintJson({{"file", file.filename().string()}, {"text", text.str()}});
+    } else {
+      Print(text.str());
+    }
+  }
+  return kExitOk;
+}
+
+// The list of a backend's passes, without a module.
+absl::StatusOr<int> PrintPipeline(const Options& options) {
+  const std::string family = options.optimized.substr(0, options.optimized.find(':'));
+  const bool is_gpu = family == "gpu-sim" || family == "gpu";
+  if (!options.passes || (!is_gpu && family != "cpu")) {
+    return absl::InvalidArgumentError(
+        "print needs a PATH; without one it lists passes: --passes --optimized cpu or gpu-sim");
+  }
+  Table table({{"pass"}, {"stage"}, {"runs"}});
+  for (const ListedStep& step : ListPipeline(is_gpu ? kOnGpu : kOnCpu)) {
+    const std::string runs = step.is_fixed_point ? "until nothing changes"
+                             : step.condition.empty()
+                                 ? ""
+                                 : StrCat("where a module has ", step.condition);
+    if (options.json) {
+      PrintJson({{"pass", step.pass},
+                 {"stage", Name(step.stage)},
+                 {"depth", step.depth},
+                 {"runs", runs}});
+      continue;
+    }
+    table.Add({StrCat(std::string(2 * static_cast<size_t>(step.depth), ' '), step.pass),
+               std::string(Name(step.stage)), runs});
+  }
+  if (!options.json) Print(table.ToString());
+  return kExitOk;
+}
+
 absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module) {
+  const TemporaryFolder code("print-code");
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                         OpenBackend(BackendOf(options), options.python));
+                         OpenBackend(BackendOf(options, code.path()), options.python));
   CompileOptions compile;
   compile.decision_limit = options.limit;
   compile.devices = DevicesOf(module);
@@ -208,6 +270,7 @@ absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module)
                       ToStd(executable.status().message())));
     return kExitFailure;
   }
+  if (options.llvm || options.ptx) return PrintCode(code.path(), options);
   if (options.passes) return PrintPasses(**executable, options);
   if (options.plan) return PrintPlan(**executable, options);
   if (options.decisions) {
@@ -219,6 +282,7 @@ absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module)
 }
 
 absl::StatusOr<int> Run(const Options& options) {
+  if (options.path.empty()) return PrintPipeline(options);
   ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> files, FindCases(options.path));
   const CaseFile& file = files.front();
   if (files.back().module_path != file.module_path)
@@ -227,11 +291,14 @@ absl::StatusOr<int> Run(const Options& options) {
   if (file.IsRecorded() && !options.json && options.format != "proto")
     Print(StrCat("// ", file.DescribeInputs(0), ", which check, run, reduce and blame take"));
   if (!options.optimized.empty()) return PrintOptimized(options, *module);
-  if (options.decisions || options.passes || options.plan) {
-    const char* flag = options.passes ? "--passes" : options.plan ? "--plan" : "--decisions";
+  for (const auto& [flag, is_given] :
+       {std::pair("--passes", options.passes), std::pair("--plan", options.plan),
+        std::pair("--decisions", options.decisions), std::pair("--llvm", options.llvm),
+        std::pair("--ptx", options.ptx)}) {
+    if (!is_given) continue;
     return absl::InvalidArgumentError(StrCat(flag, " needs --optimized BACKEND"));
   }
-  if (!BackendOf(options).empty()) {
+  if (!BackendOf(options, "").empty()) {
     return absl::InvalidArgumentError(
         "--stop-after, --without and --dump-each need --optimized BACKEND");
   }
@@ -242,7 +309,7 @@ absl::StatusOr<int> Run(const Options& options) {
 
 void DeclarePrint(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
-  line.Add("PATH", options->path, "A module").Required();
+  line.Add("PATH", options->path, "A module; with --passes it may be left out");
   line.Add("--format", options->format,
            "short: as JAX prints; long: with % and signatures; canonical: long without "
            "metadata and comments; proto: the binary HloModuleProto")
@@ -264,6 +331,8 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
   line.AddFlag("--plan", options->plan,
                "List the steps that the backend's program takes instead: what each kernel is made "
                "of, reads and writes");
+  line.AddFlag("--llvm", options->llvm, "The LLVM IR of its kernels instead (of cpu, gpu-sim)");
+  line.AddFlag("--ptx", options->ptx, "The PTX of its kernels instead (of gpu-sim)");
   line.AddFlag("--json", options->json, "JSON objects instead");
   action = [options] { return Run(*options); };
 }
