@@ -333,14 +333,17 @@ ENTRY e { x = f32[16] parameter(0)
     std::string more;
     for (const ListedStep& step : ListPipeline(kOnGpu)) {
       const auto on_cpu = ListPipeline(kOnCpu);
-      if (absl::c_any_of(on_cpu, [&](const ListedStep& s) { return s.pass == step.pass; })) continue;
+      if (absl::c_any_of(on_cpu, [&](const ListedStep& s) { return s.pass == step.pass; }))
+        continue;
       if (step.pass.starts_with("reduction-")) StrAppend(&more, more.empty() ? "" : " ", step.pass);
     }
     for (const std::string_view target : {kOnCpu, kOnGpu}) {
-      const auto module = ReadForTest(R"(
-        x = s32[4,5,6] parameter(0)
-        z = s32[] constant(0)
-        ROOT r = s32[4] reduce(x, z), dimensions={1,2}, to_apply=ADD)");
+      const auto module = ReadForTest(R"(HloModule m
+sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }
+ENTRY e {
+  x = s32[4,5,6] parameter(0)
+  z = s32[] constant(0)
+  ROOT r = s32[4] reduce(x, z), dimensions={1,2}, to_apply=sum })");
       Gates gates;
       PipelineOptions options;
       options.target = target;
