@@ -274,6 +274,13 @@ void ElementEmitter::CountSteps(int64_t steps) {
                      llvm::MaybeAlign(), llvm::AtomicOrdering::Monotonic);
 }
 
+absl::Status ElementEmitter::Scoped(const std::function<absl::Status()>& body) {
+  scopes_.emplace_back();
+  absl::Status status = body();
+  scopes_.pop_back();
+  return status;
+}
+
 absl::StatusOr<ElementValues> ElementEmitter::Loop(Value* begin, Value* end, int64_t step,
                                                    ElementValues carried, const LoopBody& body) {
   llvm::IRBuilder<>& ir = builder_.ir();

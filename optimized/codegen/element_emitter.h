@@ -64,6 +64,14 @@ class ElementEmitter {
   absl::StatusOr<ElementValues> Apply(const Computation& computation,
                                       std::vector<ElementValues> arguments, int width);
 
+  // Says that an element was computed already: whoever asks for it within the scope gets `values`.
+  void Provide(const Frame* frame, const Instruction* instruction, const ElementIndex& index,
+               ElementValues values) {
+    scopes_.back().values[{{frame, instruction}, index}] = std::move(values);
+  }
+  // Values emitted in `body` are not reused outside of it: it may lie in a branch.
+  absl::Status Scoped(const std::function<absl::Status()>& body);
+
   // True if `instruction` and all that it reads up to sources can be walked linearly, or with lanes
   // along `lane_dim`.
   bool CanWalkLinearly(const Frame* frame, const Instruction* instruction) {

@@ -259,6 +259,14 @@ Value* EmitCombiner(ValueBuilder& builder, Opcode op, ElementType type, Value* x
   }
 }
 
+Value* EmitIdentity(ValueBuilder& builder, Opcode op, ElementType type, int width) {
+  return Identity(builder, op, type, width);
+}
+
+Value* EmitFoldedLanes(ValueBuilder& builder, Opcode op, ElementType type, Value* vector) {
+  return ValueBuilder::WidthOf(vector) == 1 ? vector : FoldLanes(builder, op, type, vector);
+}
+
 absl::StatusOr<Value*> FoldInLanes(ElementEmitter& emitter, const LaneFold& fold,
                                    const LaneTerm& term) {
   ValueBuilder& builder = emitter.builder();

@@ -19,6 +19,12 @@ ElementType AccumulatorOf(ElementType type, std::optional<Opcode> combiner);
 llvm::Value* EmitCombiner(ValueBuilder& builder, Opcode op, ElementType type, llvm::Value* x,
                           llvm::Value* y);
 
+// The neutral element of a recognised combiner, in each of `width` lanes.
+llvm::Value* EmitIdentity(ValueBuilder& builder, Opcode op, ElementType type, int width);
+// The lanes of `vector` combined into one value; a value of one lane is that already.
+llvm::Value* EmitFoldedLanes(ValueBuilder& builder, Opcode op, ElementType type,
+                             llvm::Value* vector);
+
 // One running value of `type` over `sizes`: vectors of `width` along the last of them while whole
 // ones fit, then single elements.
 struct LaneFold {

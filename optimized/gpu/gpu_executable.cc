@@ -80,7 +80,7 @@ std::map<std::string, double> GpuExecutable::Statistics() const {
   std::map<std::string, double> statistics = program_.statistics;
   for (const Device& device : devices_) {
     const Counters& counters = device.simulator->counters();
-    const auto note = [&](const char* name, uint64_t value) {
+    const auto note = [&](const std::string& name, uint64_t value) {
       statistics[StrCat("gpu.", name)] += static_cast<double>(value);
     };
     note("launches", counters.launches);
@@ -90,7 +90,12 @@ std::map<std::string, double> GpuExecutable::Statistics() const {
     note("bytes", counters.global_bytes);
     note("sectors", counters.global_sectors);
     note("sectors.least", counters.least_global_sectors);
+    note("shared", counters.shared_accesses);
     note("bank.conflicts", counters.bank_conflicts);
+    for (size_t width = 0; width < counters.global_loads.size(); ++width) {
+      note(StrCat("loads.", 1 << width), counters.global_loads[width]);
+      note(StrCat("stores.", 1 << width), counters.global_stores[width]);
+    }
   }
   return statistics;
 }

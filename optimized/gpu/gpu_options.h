@@ -18,12 +18,12 @@ namespace assay::gpu {
 struct GpuOptions {
   const Architecture* architecture = FindArchitecture("sm_90");
   SimulatorOptions simulator;
-  bool rank_processes = false;     // several devices are processes, not threads
-  std::shared_ptr<CudaHost> cuda;  // of the backend gpu
-  bool image_ir = false;           // the image for the driver holds the IR, too
-  bool passes = true;              // Stage::kOptimize; the required ones run anyway
+  bool rank_processes = false;                    // several devices are processes, not threads
+  std::shared_ptr<CudaHost> cuda;                 // of the backend gpu
+  bool image_ir = false;                          // the image for the driver holds the IR, too
+  bool passes = true;                             // Stage::kOptimize; the required ones run anyway
   PipelineOptions pipeline = {.target = kOnGpu};  // which of them, and the profile
-  bool trace = false;              // a record of each pass among the statistics, and the plan
+  bool trace = false;  // a record of each pass among the statistics, and the plan
   std::string llvm_directory, ptx_directory;  // NAME.ll and NAME.ptx go there; "": nowhere
 };
 

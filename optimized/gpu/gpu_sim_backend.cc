@@ -100,11 +100,16 @@ class GpuCompilation {
   absl::Status EmitCode() {
     ASSAY_ASSIGN_OR_RETURN(const ProgramPlan plan,
                            PlanProgram(*program_.buffers, GpuTarget(), gates_));
-    if (options_.trace) program_.plan = Describe(plan, *program_.buffers);
+    const TemplateChoices templates = ChooseTemplates(plan, *options_.architecture, gates_);
+    if (options_.trace) {
+      program_.plan = Describe(plan, *program_.buffers);
+      AddTemplates(plan, templates, program_.plan);
+    }
     const std::string name(program_.module->name());
     const std::unique_ptr<llvm::Module> code = NewKernelModule(context_, name);
-    ASSAY_ASSIGN_OR_RETURN(program_.launches, MakeLaunchProgram({*code, *options_.architecture},
-                                                                plan, program_.simulator));
+    ASSAY_ASSIGN_OR_RETURN(
+        program_.launches,
+        MakeLaunchProgram({*code, *options_.architecture, &templates}, plan, program_.simulator));
     double kernels = 0, host_steps = 0;
     for (const std::vector<LaunchStep>& steps : program_.launches.steps) {
       for (const LaunchStep& step : steps) {

@@ -48,8 +48,10 @@ Value* Lanes::FromLibrary(const std::string& function, Value* far, Value* x, Val
   llvm::BasicBlock* done = llvm::BasicBlock::Create(ir_.getContext(), "reduced", inside);
   ir_.CreateCondBr(any, cold, done);
   ir_.SetInsertPoint(cold);
-  // Lane by lane: what an element gives must not hang on its neighbours.
-  Value* from_library = Select(far, CallLanes(function, {x}), result);
+  // Lane by lane: what an element gives must not hang on its neighbours. The function reads tables
+  // at places that only far numbers have.
+  Value* only_far = width_ > 1 ? Select(far, x, Of(0x1p40)) : x;
+  Value* from_library = Select(far, CallLanes(function, {only_far}), result);
   ir_.CreateBr(done);
   ir_.SetInsertPoint(done);
   llvm::PHINode* value = ir_.CreatePHI(type_, 2);

@@ -13,6 +13,7 @@
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "optimized/gpu/kernels/called_kernels.h"
 #include "optimized/gpu/kernels/gpu_target.h"
+#include "optimized/gpu/kernels/templates.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -44,6 +45,7 @@ class ThreadKernel {
   }
 
   absl::StatusOr<EmittedKernel> EmitNest(const NestPlan& nest);
+  absl::StatusOr<EmittedKernel> EmitTemplate(const NestPlan& nest, const TemplateChoice& choice);
   absl::StatusOr<EmittedKernel> EmitCumulativeLines();
   absl::StatusOr<EmittedKernel> EmitStage(const DeviceKernel& kernel, const DeviceStage& stage);
   absl::StatusOr<EmittedKernel> EmitCall(const CalledStage& stage, std::vector<int64_t> scratch);
@@ -53,11 +55,15 @@ class ThreadKernel {
 
   absl::StatusOr<EmittedKernel> Emit(int64_t threads, const Work& work);
   absl::Status SetShape(int64_t threads);
+  absl::Status SetBlocks(int64_t blocks, int64_t threads);
+  absl::Status Begin();
   void CreateFunction();
   void BindBuffers();
+  Value* Number(llvm::Intrinsic::ID id);
   Value* Thread();
   absl::StatusOr<std::vector<Value*>> StartsOf(const NestOutput& output);
   absl::Status StoreElement(const NestPlan& nest, Value* thread);
+  absl::Status StoreAt(const NestPlan& nest, const ElementIndex& index);
   void StoreLeaf(int leaf, ElementIndex at, const std::vector<Value*>& starts, Value* value);
 
   const KernelContext& context_;
@@ -79,7 +85,10 @@ class ThreadKernel {
 absl::Status ThreadKernel::SetShape(int64_t threads) {
   const int64_t warp = context_.architecture.warp_size;
   const int64_t block = std::min(kThreadsPerBlock, (threads + warp - 1) / warp * warp);
-  const int64_t grid = (threads + block - 1) / block;
+  return SetBlocks((threads + block - 1) / block, block);
+}
+
+absl::Status ThreadKernel::SetBlocks(int64_t grid, int64_t block) {
   if (grid > context_.architecture.max_grid_x) {
     return MakeError(ErrorClass::kUnsupported,
                      StrCat("gpu: more elements than a launch has threads: ", root_.ToString()));
@@ -110,6 +119,13 @@ void ThreadKernel::CreateFunction() {
                                             StrCat("kernel.", root_.name()), context_.module);
   kernel_.function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   kernel_.function->setDoesNotThrow();
+  constexpr uint64_t kAligned = 16;
+  for (size_t k = 0; k < kernel_.arguments.size(); ++k) {
+    if (kernel_.arguments[k].slice.offset % static_cast<int64_t>(kAligned) != 0) continue;
+    kernel_.function->addParamAttr(
+        static_cast<unsigned>(k),
+        llvm::Attribute::getWithAlignment(ir_.getContext(), llvm::Align(kAligned)));
+  }
   ir_.SetInsertPoint(llvm::BasicBlock::Create(ir_.getContext(), "entry", kernel_.function));
 }
 
@@ -134,24 +150,19 @@ void ThreadKernel::BindBuffers() {
   if (root_.opcode() == Opcode::kFusion) frame_ = elements_.CalleeFrame(nullptr, &root_);
 }
 
+Value* ThreadKernel::Number(llvm::Intrinsic::ID id) {
+  return ir_.CreateZExt(ir_.CreateIntrinsic(ir_.getInt32Ty(), id, {}), ir_.getInt64Ty());
+}
+
 Value* ThreadKernel::Thread() {
-  const auto read = [&](llvm::Intrinsic::ID id) {
-    return ir_.CreateZExt(ir_.CreateIntrinsic(ir_.getInt32Ty(), id, {}), ir_.getInt64Ty());
-  };
-  Value* block = read(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
-  Value* thread = read(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
+  Value* block = Number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+  Value* thread = Number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
   return ir_.CreateAdd(ir_.CreateMul(block, elements_.Index(kernel_.shape.block[0])), thread);
 }
 
 absl::StatusOr<EmittedKernel> ThreadKernel::Emit(int64_t threads, const Work& work) {
   ASSAY_RETURN_IF_ERROR(SetShape(threads));
-  CreateFunction();
-  if ((kernel_.arguments.size() + kernel_.scratch.size()) * 8 >
-      context_.architecture.parameter_bytes) {
-    return MakeError(ErrorClass::kUnsupported,
-                     StrCat("gpu: more buffers than a launch has parameters: ", root_.ToString()));
-  }
-  BindBuffers();
+  ASSAY_RETURN_IF_ERROR(Begin());
   Value* thread = Thread();
   auto* inside = llvm::BasicBlock::Create(ir_.getContext(), "inside", kernel_.function);
   auto* done = llvm::BasicBlock::Create(ir_.getContext(), "done", kernel_.function);
@@ -162,6 +173,17 @@ absl::StatusOr<EmittedKernel> ThreadKernel::Emit(int64_t threads, const Work& wo
   ir_.SetInsertPoint(done);
   ir_.CreateRetVoid();
   return std::move(kernel_);
+}
+
+absl::Status ThreadKernel::Begin() {
+  CreateFunction();
+  if ((kernel_.arguments.size() + kernel_.scratch.size()) * 8 >
+      context_.architecture.parameter_bytes) {
+    return MakeError(ErrorClass::kUnsupported,
+                     StrCat("gpu: more buffers than a launch has parameters: ", root_.ToString()));
+  }
+  BindBuffers();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<Value*>> ThreadKernel::StartsOf(const NestOutput& output) {
@@ -191,7 +213,6 @@ void ThreadKernel::StoreLeaf(int leaf, ElementIndex at, const std::vector<Value*
                 elements_.Address(shape.element_type(), results_[leaf], linear));
 }
 
-// All outputs are computed before one is stored: a result may lie where an operand does.
 absl::Status ThreadKernel::StoreElement(const NestPlan& nest, Value* thread) {
   ElementIndex index;
   if (nest.walk.kind == WalkPlan::kLinear) {
@@ -200,6 +221,11 @@ absl::Status ThreadKernel::StoreElement(const NestPlan& nest, Value* thread) {
     index.dims =
         elements_.Delinearize(WrittenShape(*nest.outputs[0].instruction).dimensions(), thread);
   }
+  return StoreAt(nest, index);
+}
+
+// All outputs are computed before one is stored: a result may lie where an operand does.
+absl::Status ThreadKernel::StoreAt(const NestPlan& nest, const ElementIndex& index) {
   std::vector<ElementValues> elements;
   std::vector<std::vector<Value*>> starts;
   for (const NestOutput& output : nest.outputs) {
@@ -220,6 +246,25 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitNest(const NestPlan& nest) {
   const int64_t count = WrittenShape(*nest.outputs[0].instruction).ElementCount();
   return Emit(std::max<int64_t>(1, count + bends_.loop_bound_offset.value_or(0)),
               [&](Value* thread) { return StoreElement(nest, thread); });
+}
+
+absl::StatusOr<EmittedKernel> ThreadKernel::EmitTemplate(const NestPlan& nest,
+                                                         const TemplateChoice& choice) {
+  const TemplateCode& code = CodeOf(choice.kind);
+  ASSAY_RETURN_IF_ERROR(SetBlocks(code.blocks(nest, choice), choice.block_size));
+  ASSAY_RETURN_IF_ERROR(Begin());
+  TemplateContext context{plan_,
+                          nest,
+                          choice,
+                          elements_,
+                          frame_,
+                          Number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
+                          Number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x),
+                          [&](const ElementIndex& index) { return StoreAt(nest, index); }};
+  ASSAY_RETURN_IF_ERROR(code.emit(context));
+  ir_.CreateRetVoid();
+  AlignAccesses(*kernel_.function);
+  return std::move(kernel_);
 }
 
 absl::StatusOr<EmittedKernel> ThreadKernel::EmitCumulativeLines() {
@@ -307,6 +352,17 @@ absl::StatusOr<std::vector<EmittedKernel>> EmitKernels(const KernelContext& cont
   for (const NestPlan& nest : plan.nests) {
     if (WrittenShape(*nest.outputs[0].instruction).ElementCount() == 0) continue;
     if (nest.bends != nullptr) bends = *nest.bends;
+    const TemplateChoice* choice = nullptr;
+    if (context.templates != nullptr) {
+      const auto found = context.templates->find(&nest);
+      if (found != context.templates->end()) choice = &found->second;
+    }
+    if (choice != nullptr) {
+      const KernelBends& own = choice->bends == nullptr ? bends : *choice->bends;
+      ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
+                             ThreadKernel(context, plan, buffers, own).EmitTemplate(nest, *choice));
+      continue;
+    }
     ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
                            ThreadKernel(context, plan, buffers, bends).EmitNest(nest));
   }

@@ -1,5 +1,6 @@
 // Emits the kernels of one step of a program, as LLVM IR for NVIDIA GPUs: a thread computes one
-// element of the results. A kernel's arguments are the addresses of its buffers, in global memory.
+// element of the results, or the nest's template says how threads share the work. A kernel's
+// arguments are the addresses of its buffers, in global memory.
 #pragma once
 
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
+#include "optimized/gpu/kernels/template_plan.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/gpu/target/architecture.h"
 #include "optimized/plan/kernel_plan.h"
@@ -29,6 +31,7 @@ struct EmittedKernel {
 struct KernelContext {
   llvm::Module& module;
   const Architecture& architecture;
+  const TemplateChoices* templates = nullptr;  // nullptr: an element per thread everywhere
 };
 
 // A module for kernels, with the data layout of the GPU.

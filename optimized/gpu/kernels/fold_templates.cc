@@ -1,0 +1,250 @@
+// Reduces in which threads share the elements of a result: each folds some, in order, and a tree of
+// shuffles or shared memory joins them. The order hangs on sizes alone, and nothing is atomic:
+// every run gives the same bits. Document: operation semantics chapter 10 (the order of a reduce is
+// free).
+#include <string>
+#include <vector>
+
+#include "optimized/analysis/walks/reductions.h"
+#include "optimized/codegen/reduction.h"
+#include "optimized/gpu/kernels/block_builder.h"
+#include "optimized/gpu/kernels/templates.h"
+#include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
+
+namespace assay::gpu {
+namespace {
+
+using llvm::Value;
+
+constexpr int64_t kWarp = 32;
+
+// The reduces of a kernel: one type and combiner each, the same elements for all.
+class Folder {
+ public:
+  explicit Folder(TemplateContext& context)
+      : c_(context),
+        e_(context.elements),
+        ir_(context.ir()),
+        block_(context.elements),
+        dims_(ReduceDims::Of(*context.choice.subjects[0])) {
+    const Shape& from = subject(0).operand(0)->shape();
+    for (int64_t d : dims_.reduced) sizes_.push_back(from.dimension(d));
+    for (int64_t d : dims_.kept) kept_.push_back(from.dimension(d));
+    for (int64_t size : sizes_) length_ *= size;
+    for (int64_t size : kept_) results_ *= size;
+  }
+
+  absl::Status EmitRows();
+  absl::Status EmitColumns();
+
+ private:
+  const Instruction& subject(size_t k) const { return *c_.choice.subjects[k]; }
+  size_t count() const { return c_.choice.subjects.size(); }
+  Opcode CombinerOfSubject(size_t k) const { return *CombinerOf(subject(k)); }
+  ElementType Accumulator(size_t k) const {
+    return AccumulatorOf(subject(k).shape().element_type(), CombinerOfSubject(k));
+  }
+  Value* Combine(size_t k, Value* x, Value* y) {
+    return EmitCombiner(e_.builder(), CombinerOfSubject(k), Accumulator(k), x, y);
+  }
+  ElementValues Identities(int width) {
+    ElementValues values;
+    for (size_t k = 0; k < count(); ++k) {
+      values.push_back(EmitIdentity(e_.builder(), CombinerOfSubject(k), Accumulator(k), width));
+    }
+    return values;
+  }
+  int64_t Bent(const char* claim, int64_t known) {
+    return c_.bends().Number(claim, c_.plan.instruction, known);
+  }
+  bool Forgets(const char* claim) { return c_.bends().Holds(claim, c_.plan.instruction, false); }
+
+  // The partial results `now`, each combined with the elements from `place` on of the results at
+  // `kept`; `lane_dim` of what is read has `width` of them.
+  absl::StatusOr<ElementValues> Step(const std::vector<Value*>& kept, Value* place, int width,
+                                     int64_t lane_dim, const ElementValues& now);
+  // All lanes of each team get what the team has.
+  ElementValues JoinLanes(ElementValues partial, int64_t team);
+  // All threads of the block get what the block has.
+  ElementValues JoinWarps(const ElementValues& partial);
+  // Tells the emitter the results at `index`, which follow from the totals, and has all outputs
+  // stored.
+  absl::Status Store(const ElementIndex& index, const ElementValues& totals);
+
+  TemplateContext& c_;
+  ElementEmitter& e_;
+  llvm::IRBuilder<>& ir_;
+  BlockBuilder block_;
+  const ReduceDims dims_;
+  DimVector sizes_, kept_;
+  int64_t length_ = 1, results_ = 1;
+};
+
+absl::StatusOr<ElementValues> Folder::Step(const std::vector<Value*>& kept, Value* place, int width,
+                                           int64_t lane_dim, const ElementValues& now) {
+  const std::vector<Value*> reduced = e_.Delinearize(sizes_, place);
+  ElementIndex index;
+  index.dims.resize(kept.size() + reduced.size());
+  for (size_t d = 0; d < kept.size(); ++d) index.dims[dims_.kept[d]] = kept[d];
+  for (size_t d = 0; d < reduced.size(); ++d) index.dims[dims_.reduced[d]] = reduced[d];
+  index.width = width;
+  if (width > 1) index.lane_dim = static_cast<int>(lane_dim);
+  ElementValues next;
+  for (size_t k = 0; k < count(); ++k) {
+    ASSAY_ASSIGN_OR_RETURN(Value * value, e_.EmitOne(c_.frame, subject(k).operand(0), index));
+    const ElementType type = subject(k).shape().element_type();
+    next.push_back(Combine(k, now[k], e_.builder().Convert(type, Accumulator(k), value)));
+  }
+  return next;
+}
+
+ElementValues Folder::JoinLanes(ElementValues partial, int64_t team) {
+  const int64_t mask = Bent("reduce-rows/mask", 0xFFFFFFFF);
+  const int64_t last = Bent("reduce-rows/last-step", 1);
+  for (int64_t lanes = team / 2; lanes >= last; lanes /= 2) {
+    for (size_t k = 0; k < count(); ++k) {
+      partial[k] = Combine(k, partial[k], block_.ShuffleXor(partial[k], lanes, mask));
+    }
+  }
+  return partial;
+}
+
+ElementValues Folder::JoinWarps(const ElementValues& partial) {
+  const int64_t warps = c_.choice.block_size / kWarp;
+  Value* warp = ir_.CreateUDiv(c_.thread, e_.Index(kWarp));
+  Value* lane = ir_.CreateURem(c_.thread, e_.Index(kWarp));
+  std::vector<Value*> shared;
+  for (size_t k = 0; k < count(); ++k) {
+    const ElementType type = Accumulator(k);
+    shared.push_back(block_.SharedArray(type, warps, StrCat("partial", k)));
+    // Each lane has the warp's: the first one writes it.
+    (void)block_.If(ir_.CreateICmpEQ(lane, e_.Index(0)), [&] {
+      e_.builder().Store(type, partial[k], e_.Address(type, shared[k], warp));
+      return absl::OkStatus();
+    });
+  }
+  if (!Forgets("reduce-rows/no-barrier")) block_.Barrier();
+  ElementValues totals;
+  for (size_t k = 0; k < count(); ++k) {
+    const ElementType type = Accumulator(k);
+    Value* from = ir_.CreateURem(lane, e_.Index(warps));
+    totals.push_back(e_.builder().Load(type, e_.Address(type, shared[k], from), 1));
+  }
+  return JoinLanes(std::move(totals), warps);
+}
+
+absl::Status Folder::Store(const ElementIndex& index, const ElementValues& totals) {
+  for (size_t k = 0; k < count(); ++k) {
+    const ElementType type = subject(k).shape().element_type();
+    ASSAY_ASSIGN_OR_RETURN(Value * initial, e_.EmitSpread(c_.frame, subject(k).operand(1),
+                                                          ElementIndex(), index.width));
+    Value* all = Combine(k, e_.builder().Convert(type, Accumulator(k), initial), totals[k]);
+    e_.Provide(c_.frame, &subject(k), index, {e_.builder().Convert(Accumulator(k), type, all)});
+  }
+  return c_.store(index);
+}
+
+absl::Status Folder::EmitRows() {
+  const int64_t team = c_.choice.team, block = c_.choice.block_size;
+  const int width = c_.choice.read_width;
+  const int64_t rows_of_block = block / team;
+  Value* row = c_.block;
+  Value* member = c_.thread;
+  if (rows_of_block > 1) {
+    row = ir_.CreateAdd(ir_.CreateMul(c_.block, e_.Index(rows_of_block)),
+                        ir_.CreateUDiv(c_.thread, e_.Index(team)));
+    member = ir_.CreateURem(c_.thread, e_.Index(team));
+  }
+  // Lanes without a row help with the last one: all of a warp take part in shuffles.
+  Value* exists = nullptr;
+  if (results_ % rows_of_block != 0) {
+    const int64_t end = Bent("reduce-rows/end", results_);
+    exists = block_.Below(row, end);
+    row = block_.AtMost(row, end - 1);
+  }
+  const std::vector<Value*> kept = e_.Delinearize(kept_, row);
+  const int64_t stride = Bent("reduce-rows/stride", team * width);
+  const int64_t length = Bent("reduce-rows/length", length_);
+  ASSAY_ASSIGN_OR_RETURN(ElementValues partial,
+                         e_.Loop(e_.IndexMul(member, width), e_.Index(length), stride,
+                                 Identities(width), [&](Value* place, const ElementValues& now) {
+                                   return Step(kept, place, width, dims_.reduced.back(), now);
+                                 }));
+  for (size_t k = 0; k < count(); ++k) {
+    partial[k] = EmitFoldedLanes(e_.builder(), CombinerOfSubject(k), Accumulator(k), partial[k]);
+  }
+  ElementValues totals = JoinLanes(std::move(partial), std::min(team, kWarp));
+  if (team > kWarp) totals = JoinWarps(totals);
+  Value* writes = ir_.CreateICmpEQ(member, e_.Index(0));
+  if (exists != nullptr) writes = ir_.CreateAnd(writes, exists);
+  return block_.If(writes, [&] {
+    ElementIndex index;
+    index.dims = kept;
+    return Store(index, totals);
+  });
+}
+
+absl::Status Folder::EmitColumns() {
+  const int width = c_.choice.read_width;
+  const int64_t groups = c_.choice.block_size / kWarp;
+  Value* lane = ir_.CreateURem(c_.thread, e_.Index(kWarp));
+  Value* group = ir_.CreateUDiv(c_.thread, e_.Index(kWarp));
+  Value* column = e_.IndexMul(ir_.CreateAdd(ir_.CreateMul(c_.block, e_.Index(kWarp)), lane), width);
+  // Threads without columns help with the last ones: all of a block meet at the barrier.
+  Value* exists = block_.Below(column, Bent("reduce-columns/end", results_));
+  const std::vector<Value*> kept = e_.Delinearize(kept_, block_.AtMost(column, results_ - width));
+  ASSAY_ASSIGN_OR_RETURN(ElementValues partial,
+                         e_.Loop(group, e_.Index(Bent("reduce-columns/length", length_)),
+                                 Bent("reduce-columns/stride", groups), Identities(width),
+                                 [&](Value* place, const ElementValues& now) {
+                                   return Step(kept, place, width, dims_.kept.back(), now);
+                                 }));
+  const int64_t pitch = Bent("reduce-columns/pitch", kWarp * width);
+  Value* place = e_.IndexMul(lane, width);
+  std::vector<Value*> shared;
+  for (size_t k = 0; k < count(); ++k) {
+    const ElementType type = Accumulator(k);
+    shared.push_back(block_.SharedArray(type, groups * kWarp * width, StrCat("columns", k)));
+    Value* at = ir_.CreateAdd(ir_.CreateMul(group, e_.Index(pitch)), place);
+    e_.builder().Store(type, partial[k], e_.Address(type, shared[k], at));
+  }
+  if (!Forgets("reduce-columns/no-barrier")) block_.Barrier();
+  Value* writes = ir_.CreateAnd(exists, ir_.CreateICmpEQ(group, e_.Index(0)));
+  return block_.If(writes, [&]() -> absl::Status {
+    ElementValues totals;
+    for (size_t k = 0; k < count(); ++k) {
+      const ElementType type = Accumulator(k);
+      Value* total = nullptr;
+      for (int64_t g = 0; g < Bent("reduce-columns/groups", groups); ++g) {
+        Value* at = ir_.CreateAdd(e_.Index(g * pitch), place);
+        Value* part = e_.builder().Load(type, e_.Address(type, shared[k], at), width);
+        total = total == nullptr ? part : Combine(k, total, part);
+      }
+      totals.push_back(total);
+    }
+    ElementIndex index;
+    index.dims = kept;
+    index.width = width;
+    if (width > 1) index.lane_dim = static_cast<int>(kept.size()) - 1;
+    return Store(index, totals);
+  });
+}
+
+int64_t Results(const NestPlan& nest) {
+  return WrittenShape(*nest.outputs[0].instruction).ElementCount();
+}
+int64_t CeilOf(int64_t count, int64_t of) { return (count + of - 1) / of; }
+
+}  // namespace
+
+int64_t RowBlocks(const NestPlan& nest, const TemplateChoice& choice) {
+  return CeilOf(Results(nest), choice.block_size / choice.team);
+}
+int64_t ColumnBlocks(const NestPlan& nest, const TemplateChoice& choice) {
+  return CeilOf(Results(nest), kWarp * choice.read_width);
+}
+absl::Status EmitRows(TemplateContext& context) { return Folder(context).EmitRows(); }
+absl::Status EmitColumns(TemplateContext& context) { return Folder(context).EmitColumns(); }
+
+}  // namespace assay::gpu

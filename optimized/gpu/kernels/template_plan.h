@@ -1,0 +1,51 @@
+// Which kernel makes the results of a nest: a thread per element, or one in which the threads of a
+// warp or a block work together. Decided from the plan and the architecture, before any code
+// exists, with a reason for people to read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "optimized/gates/gates.h"
+#include "optimized/gpu/target/architecture.h"
+#include "optimized/plan/program_plan.h"
+
+namespace assay::gpu {
+
+enum class KernelTemplate : uint8_t {
+  kThreads,     // an element per thread
+  kVectors,     // 16 neighbouring bytes per thread
+  kRows,        // reduces along the innermost dimension, a warp or a block per row
+  kColumns,     // reduces along other dimensions, a warp for neighbouring columns
+  kTransposed,  // squares that are turned in shared memory
+  kDotTiles,    // dots by strips of both operands in shared memory
+};
+std::string_view Name(KernelTemplate kind);  // "rows"
+
+struct TemplateChoice {
+  KernelTemplate kind = KernelTemplate::kThreads;
+  std::string reason;
+  // The instructions that the template itself computes, as seen from the kernel's fusion; all else
+  // is element-wise behind them. Reduces, which walk the same elements; a transpose.
+  std::vector<const Instruction*> subjects;
+  // Elements that a thread moves at once where it reads, and where it writes.
+  int read_width = 1, write_width = 1;
+  // kRows: threads that share a row; kDotTiles: a thread's results in either direction.
+  int64_t team = 1;
+  int64_t block_size = 256;  // threads
+  const KernelBends* bends = nullptr;
+};
+using TemplateChoices = absl::flat_hash_map<const NestPlan*, TemplateChoice>;
+
+// Asks the gates for every template but the first two, in the order of the steps.
+TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& architecture,
+                                Gates& gates);
+
+// Appends what was chosen to the lines that Describe made of the plan.
+void AddTemplates(const ProgramPlan& plan, const TemplateChoices& choices,
+                  std::vector<StepText>& lines);
+
+}  // namespace assay::gpu
