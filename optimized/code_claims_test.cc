@@ -1,9 +1,11 @@
 // Every claim of code generation and of buffer assignment, planted in a program that needs it.
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "optimized/cpu/native/optional_direct.h"
 #include "optimized/cpu/testing.h"
 #include "optimized/gates/claim_names.h"
@@ -542,6 +544,13 @@ TEST(Claims, OfCodeChangeWhatComesOut) {
       EXPECT_NE(right.ToString(), wrong.ToString()) << planted.defect;
       shown.insert(one.claim);
     }
+  }
+  // The claims of GPUs are planted by gpu_templates_test, from a file whose second field is the
+  // claim.
+  std::ifstream of_gpus(StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/template_defects.txt"));
+  for (std::string line; std::getline(of_gpus, line);) {
+    const std::vector<std::string> fields = absl::StrSplit(line, '\t');
+    if (fields.size() > 1) shown.insert(fields[1]);
   }
   for (const ClaimName& claim : ClaimNames()) {
     if (RuleOf(claim.name) == "direct-code" && !CanTranslateDirectly()) continue;

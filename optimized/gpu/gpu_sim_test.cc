@@ -201,7 +201,7 @@ TEST(GpuSimTest, CountsWhatKernelsDoAndShowsItsPlan) {
   const auto* planned = dynamic_cast<const PlannedExecutable*>(compiled->get());
   ASSERT_NE(planned, nullptr);
   ASSERT_EQ(planned->plan().size(), 1u);
-  EXPECT_EQ(planned->plan()[0].plan, "nests: linear");
+  EXPECT_EQ(planned->plan()[0].plan, "nests: linear by 4; vectors: 4 neighbours per thread");
 }
 
 // If ptxas is installed, it has the last word; how it optimizes is not the question.

@@ -1,7 +1,9 @@
 // The templates of GPU kernels: that plans choose them, that their results have cpu's bits in every
 // order of blocks and warps with all checks on, and how they use memory by the simulator's
 // counters.
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -127,6 +129,86 @@ TEST(GpuTemplates, AreChosenGiveOneAnswerAndUseMemoryWell) {
     CompileOptions dull;
     dull.decision_limit = 0;
     EXPECT_EQ(RunModule(*MakeGpuSim("seed=3"), *module, arguments, dull).ToString(), expected);
+  }
+}
+
+// For tools/gpu-page, which names a folder: counters of each module, and its kernels as PTX.
+TEST(GpuTemplates, PageOfTheDocumentation) {
+  const char* folder = std::getenv("ASSAY_GPU_PAGE");
+  if (folder == nullptr) GTEST_SKIP() << "no page was asked for";
+  std::ofstream table(StrCat(folder, "/counters.tsv"));
+  for (const TemplateCase& each : CasesOfFile()) {
+    const std::unique_ptr<Module> module = MustRead(each.text);
+    ASSERT_NE(module, nullptr);
+    const std::vector<Literal> arguments = ArgumentsOf(*module);
+    std::vector<const Literal*> pointers;
+    double elements = 0;
+    for (const Literal& argument : arguments) pointers.push_back(&argument);
+    const auto compiled = MakeGpuSim("trace=on")->Compile(*module, {});
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    const auto ran = (*compiled)->Run({pointers});
+    ASSERT_TRUE(ran.ok()) << ran.status();
+    for (const Literal& argument : arguments) {
+      elements += static_cast<double>(argument.shape().ElementCount());
+    }
+    table << each.name << '\t' << each.plan << '\t' << elements;
+    const std::map<std::string, double> statistics = (*compiled)->Statistics();
+    for (const char* name : {"instructions", "bytes", "sectors", "sectors.least", "shared",
+                             "bank.conflicts", "barriers", "loads.16", "stores.16"}) {
+      table << '\t' << statistics.at(StrCat("gpu.", name));
+    }
+    table << '\n';
+    for (const std::string arch : {"sm_80", "sm_90", "sm_100"}) {
+      const std::string of_case = StrCat(folder, "/", each.name, "/", arch);
+      std::filesystem::create_directories(of_case);
+      const auto code =
+          MakeGpuSim(StrCat("arch=", arch, ",dump-ptx=", of_case))->Compile(*module, {});
+      ASSERT_TRUE(code.ok()) << code.status();
+    }
+  }
+}
+
+struct PlantedMistake {
+  std::string name, gate, op, by, module;
+};
+std::vector<PlantedMistake> MistakesOfFile() {
+  std::ifstream in(StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/template_defects.txt"));
+  std::vector<PlantedMistake> mistakes;
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::vector<std::string> fields = absl::StrSplit(line, '\t');
+    EXPECT_EQ(fields.size(), 5u) << line;
+    if (fields.size() == 5)
+      mistakes.push_back({fields[0], fields[1], fields[2], fields[3], fields[4]});
+  }
+  return mistakes;
+}
+
+// Each is found, by the simulator or by what comes out.
+TEST(GpuTemplates, EveryPlantedMistakeIsFound) {
+  std::map<std::string, TemplateCase> modules;
+  for (TemplateCase& each : CasesOfFile()) modules[each.name] = each;
+  const std::vector<PlantedMistake> mistakes = MistakesOfFile();
+  ASSERT_GE(mistakes.size(), 30u);
+  for (const PlantedMistake& each : mistakes) {
+    SCOPED_TRACE(each.name);
+    ASSERT_TRUE(modules.contains(each.module)) << each.module;
+    const std::unique_ptr<Module> module = MustRead(modules.at(each.module).text);
+    ASSERT_NE(module, nullptr);
+    const std::vector<Literal> arguments = ArgumentsOf(*module);
+    std::vector<const Literal*> pointers;
+    for (const Literal& argument : arguments) pointers.push_back(&argument);
+    CompileOptions planted;
+    planted.defect =
+        StrCat(R"({"name": ")", each.name, R"(", "gate": ")", each.gate,
+               R"(", "kind": "kernel", "op": ")", each.op, R"(")",
+               each.by.empty() ? "" : StrCat(R"(, "parameters": {"by": )", each.by, "}"), "}");
+    const std::unique_ptr<Backend> gpu = MakeGpuSim("seed=5");
+    const auto compiled = gpu->Compile(*module, planted);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    const auto ran = (*compiled)->Run({pointers});
+    if (!ran.ok()) continue;
+    EXPECT_TRUE(ran->outputs[0].ToString() != RunModule(*gpu, *module, arguments).ToString());
   }
 }
 

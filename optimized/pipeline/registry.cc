@@ -52,10 +52,12 @@
 #include "optimized/passes/forms/variadic_op_splitter.h"
 #include "optimized/passes/fusion/contraction_fusion.h"
 #include "optimized/passes/fusion/defuser.h"
+#include "optimized/passes/fusion/fusion_merger.h"
 #include "optimized/passes/fusion/fusion_to_call.h"
 #include "optimized/passes/fusion/horizontal_fusion.h"
 #include "optimized/passes/fusion/loop_fusion.h"
 #include "optimized/passes/fusion/multi_output_fusion.h"
+#include "optimized/passes/fusion/row_fusion.h"
 #include "optimized/passes/library/algorithm_pickers.h"
 #include "optimized/passes/library/conv_rewriter.h"
 #include "optimized/passes/library/cudnn_norm_rewriter.h"
@@ -68,6 +70,7 @@
 #include "optimized/passes/memory/optimize_input_output_buffer_alias.h"
 #include "optimized/passes/memory/root_instruction_sinker.h"
 #include "optimized/passes/printers/indexed_array_printer.h"
+#include "optimized/passes/reductions/gpu_tree_reduction_rewriter.h"
 #include "optimized/passes/reductions/reduction_degenerate_dim_remover.h"
 #include "optimized/passes/reductions/reduction_dimension_grouper.h"
 #include "optimized/passes/reductions/reduction_layout_normalizer.h"
@@ -166,6 +169,8 @@ constexpr PassInfo kPasses[] = {
      Make<DynamicIndexSplitter>},
     {"form-expander", RunsIn::kCompiler, "rare forms of ops become the usual ones",
      Make<FormExpander>},
+    {"fusion-merger", RunsIn::kOnRequest,
+     "fusions of little work move into all that read them (of GPUs)", Make<FusionMerger>},
     {"fusion-to-call", RunsIn::kCompiler, "fusions that no kernel can make become calls",
      Make<FusionToCall>},
     {"gather-expander", RunsIn::kOnRequest,
@@ -188,6 +193,8 @@ constexpr PassInfo kPasses[] = {
      Make<GpuCopyInsertion>},
     {"gpu-sanitize-constant-names", RunsIn::kOnRequest, "names of constants that PTX takes",
      Make<SanitizeConstantNames>},
+    {"gpu-tree-reduction-rewriter", RunsIn::kOnRequest,
+     "reduces too long for one kernel become two (of GPUs)", Make<GpuTreeReductionRewriter>},
     {"hlo-element-type-converter", RunsIn::kOnRequest, "F16 becomes F32 around arithmetic",
      Make<ElementTypeConverter>},
     {"hlo-module-dce", RunsIn::kPipeline,
@@ -230,6 +237,8 @@ constexpr PassInfo kPasses[] = {
      Make<RngExpander>},
     {"root-instruction-sinker", RunsIn::kOnRequest, "in a schedule the root comes last",
      Make<RootInstructionSinker>, /*needs_schedule=*/true},
+    {"row-fusion", RunsIn::kOnRequest,
+     "reduces along rows and their readers become one kernel (of GPUs)", Make<RowFusion>},
     {"scaled-dot-expander", RunsIn::kCompiler, "factors are multiplied in before the dot",
      Make<ScaledDotExpander>},
     {"scan-expander", RunsIn::kCompiler, "a loop over steps in the place of a scan",

@@ -116,6 +116,7 @@ constexpr PipelineStep kSteps[] = {
     {"reduction-degenerate-dim-remover", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
     {"reduction-dimension-grouper", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
     {"split-reduces", kOptimize, kOnRequest, kSplitReduces, kMostTrips, nullptr, kOnGpu},
+    {"gpu-tree-reduction-rewriter", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
     {"pairwise-sums", kOptimize, kOnRequest, kPairwiseSums, kMostHalvings},
     {"horizontal-fusion", kOptimize, kOnRequest},
     // There is no code for fusions of several results: they are taken apart again.
@@ -127,6 +128,8 @@ constexpr PipelineStep kSteps[] = {
     {"contraction-fusion", kOptimize},
     {"loop-fusion", kOptimize},
     {"dce", kOptimize},
+    {"fusion-merger", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
+    {"row-fusion", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu, kOnGpu},
     {"multi-output-fusion", kOptimize},
     {"dce", kOptimize},
     {"variadic-op-splitter", kOptimize, kOnRequest},
@@ -142,6 +145,9 @@ constexpr PipelineStep kSteps[] = {
 };
 
 constexpr OrderRule kOrder[] = {
+    {kBefore, "reduction-dimension-grouper", "gpu-tree-reduction-rewriter",
+     "one dimension is long where several were"},
+    {kBefore, "loop-fusion", "fusion-merger", "it merges what was fused"},
     {kBefore, "reduction-dimension-grouper", "reduction-splitter",
      "dimensions apart from each other are not neighbours by then"},
     {kBefore, "alias-passthrough-params", "copy-insertion", "copies are made by the aliases"},

@@ -13,7 +13,7 @@
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "optimized/gpu/kernels/called_kernels.h"
 #include "optimized/gpu/kernels/gpu_target.h"
-#include "optimized/gpu/kernels/templates.h"
+#include "optimized/gpu/templates/templates.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"

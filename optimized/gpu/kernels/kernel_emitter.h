@@ -9,9 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
-#include "optimized/gpu/kernels/template_plan.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/gpu/target/architecture.h"
+#include "optimized/gpu/templates/template_plan.h"
 #include "optimized/plan/kernel_plan.h"
 
 namespace assay::gpu {

@@ -16,12 +16,14 @@
 namespace assay::gpu {
 
 enum class KernelTemplate : uint8_t {
-  kThreads,     // an element per thread
-  kVectors,     // 16 neighbouring bytes per thread
-  kRows,        // reduces along the innermost dimension, a warp or a block per row
-  kColumns,     // reduces along other dimensions, a warp for neighbouring columns
-  kTransposed,  // squares that are turned in shared memory
-  kDotTiles,    // dots by strips of both operands in shared memory
+  kThreads,      // an element per thread
+  kVectors,      // 16 neighbouring bytes per thread
+  kRows,         // reduces along the innermost dimension, a warp or a block per row
+  kRowFusion,    // reduces along rows and what is made of them for each element, row by row
+  kColumns,      // reduces along other dimensions, a warp for neighbouring columns
+  kTransposed,   // squares that are turned in shared memory
+  kDotTiles,     // dots by strips of both operands in shared memory
+  kTensorTiles,  // the same on tensor cores
 };
 std::string_view Name(KernelTemplate kind);  // "rows"
 
@@ -33,7 +35,8 @@ struct TemplateChoice {
   std::vector<const Instruction*> subjects;
   // Elements that a thread moves at once where it reads, and where it writes.
   int read_width = 1, write_width = 1;
-  // kRows: threads that share a row; kDotTiles: a thread's results in either direction.
+  // kRows: threads that share a row; kDotTiles: a thread's results in either direction;
+  // kTensorTiles: products of a warp, which are 16 x 8, down (and twice as many across).
   int64_t team = 1;
   int64_t block_size = 256;  // threads
   const KernelBends* bends = nullptr;

@@ -2,13 +2,14 @@
 // shuffles or shared memory joins them. The order hangs on sizes alone, and nothing is atomic:
 // every run gives the same bits. Document: operation semantics chapter 10 (the order of a reduce is
 // free).
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "optimized/analysis/walks/reductions.h"
 #include "optimized/codegen/reduction.h"
-#include "optimized/gpu/kernels/block_builder.h"
-#include "optimized/gpu/kernels/templates.h"
+#include "optimized/gpu/templates/block_builder.h"
+#include "optimized/gpu/templates/templates.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
@@ -38,7 +39,18 @@ class Folder {
   absl::Status EmitRows();
   absl::Status EmitColumns();
 
+  // The row of a thread's team.
+  struct RowPlace {
+    Value* member;             // of the team
+    Value* exists;             // nullptr: it always does
+    std::vector<Value*> kept;  // its place
+  };
+  RowPlace PlaceOfRow();
+  // Tells the emitter what the row's elements come to.
+  absl::Status ProvideRow(const RowPlace& place);
+
  private:
+  absl::StatusOr<ElementValues> TotalsOfRow(const RowPlace& place);
   const Instruction& subject(size_t k) const { return *c_.choice.subjects[k]; }
   size_t count() const { return c_.choice.subjects.size(); }
   Opcode CombinerOfSubject(size_t k) const { return *CombinerOf(subject(k)); }
@@ -68,8 +80,9 @@ class Folder {
   ElementValues JoinLanes(ElementValues partial, int64_t team);
   // All threads of the block get what the block has.
   ElementValues JoinWarps(const ElementValues& partial);
-  // Tells the emitter the results at `index`, which follow from the totals, and has all outputs
-  // stored.
+  // Tells the emitter the results at `index`, which follow from the totals.
+  absl::Status Provide(const ElementIndex& index, const ElementValues& totals);
+  // The same; all outputs are stored then.
   absl::Status Store(const ElementIndex& index, const ElementValues& totals);
 
   TemplateContext& c_;
@@ -134,7 +147,7 @@ ElementValues Folder::JoinWarps(const ElementValues& partial) {
   return JoinLanes(std::move(totals), warps);
 }
 
-absl::Status Folder::Store(const ElementIndex& index, const ElementValues& totals) {
+absl::Status Folder::Provide(const ElementIndex& index, const ElementValues& totals) {
   for (size_t k = 0; k < count(); ++k) {
     const ElementType type = subject(k).shape().element_type();
     ASSAY_ASSIGN_OR_RETURN(Value * initial, e_.EmitSpread(c_.frame, subject(k).operand(1),
@@ -142,47 +155,68 @@ absl::Status Folder::Store(const ElementIndex& index, const ElementValues& total
     Value* all = Combine(k, e_.builder().Convert(type, Accumulator(k), initial), totals[k]);
     e_.Provide(c_.frame, &subject(k), index, {e_.builder().Convert(Accumulator(k), type, all)});
   }
+  return absl::OkStatus();
+}
+
+absl::Status Folder::Store(const ElementIndex& index, const ElementValues& totals) {
+  ASSAY_RETURN_IF_ERROR(Provide(index, totals));
   return c_.store(index);
 }
 
-absl::Status Folder::EmitRows() {
-  const int64_t team = c_.choice.team, block = c_.choice.block_size;
-  const int width = c_.choice.read_width;
-  const int64_t rows_of_block = block / team;
+Folder::RowPlace Folder::PlaceOfRow() {
+  const int64_t team = c_.choice.team;
+  const int64_t rows_of_block = c_.choice.block_size / team;
+  RowPlace place{c_.thread, nullptr, {}};
   Value* row = c_.block;
-  Value* member = c_.thread;
   if (rows_of_block > 1) {
     row = ir_.CreateAdd(ir_.CreateMul(c_.block, e_.Index(rows_of_block)),
                         ir_.CreateUDiv(c_.thread, e_.Index(team)));
-    member = ir_.CreateURem(c_.thread, e_.Index(team));
+    place.member = ir_.CreateURem(c_.thread, e_.Index(team));
   }
   // Lanes without a row help with the last one: all of a warp take part in shuffles.
-  Value* exists = nullptr;
   if (results_ % rows_of_block != 0) {
     const int64_t end = Bent("reduce-rows/end", results_);
-    exists = block_.Below(row, end);
+    place.exists = block_.Below(row, end);
     row = block_.AtMost(row, end - 1);
   }
-  const std::vector<Value*> kept = e_.Delinearize(kept_, row);
+  place.kept = e_.Delinearize(kept_, row);
+  return place;
+}
+
+absl::StatusOr<ElementValues> Folder::TotalsOfRow(const RowPlace& place) {
+  const int64_t team = c_.choice.team;
+  const int width = c_.choice.read_width;
   const int64_t stride = Bent("reduce-rows/stride", team * width);
   const int64_t length = Bent("reduce-rows/length", length_);
   ASSAY_ASSIGN_OR_RETURN(ElementValues partial,
-                         e_.Loop(e_.IndexMul(member, width), e_.Index(length), stride,
-                                 Identities(width), [&](Value* place, const ElementValues& now) {
-                                   return Step(kept, place, width, dims_.reduced.back(), now);
+                         e_.Loop(e_.IndexMul(place.member, width), e_.Index(length), stride,
+                                 Identities(width), [&](Value* at, const ElementValues& now) {
+                                   return Step(place.kept, at, width, dims_.reduced.back(), now);
                                  }));
   for (size_t k = 0; k < count(); ++k) {
     partial[k] = EmitFoldedLanes(e_.builder(), CombinerOfSubject(k), Accumulator(k), partial[k]);
   }
   ElementValues totals = JoinLanes(std::move(partial), std::min(team, kWarp));
-  if (team > kWarp) totals = JoinWarps(totals);
-  Value* writes = ir_.CreateICmpEQ(member, e_.Index(0));
-  if (exists != nullptr) writes = ir_.CreateAnd(writes, exists);
+  return team > kWarp ? JoinWarps(totals) : std::move(totals);
+}
+
+absl::Status Folder::EmitRows() {
+  const RowPlace place = PlaceOfRow();
+  ASSAY_ASSIGN_OR_RETURN(const ElementValues totals, TotalsOfRow(place));
+  Value* writes = ir_.CreateICmpEQ(place.member, e_.Index(0));
+  if (place.exists != nullptr) writes = ir_.CreateAnd(writes, place.exists);
   return block_.If(writes, [&] {
     ElementIndex index;
-    index.dims = kept;
+    index.dims = place.kept;
     return Store(index, totals);
   });
+}
+
+absl::Status Folder::ProvideRow(const RowPlace& place) {
+  ASSAY_ASSIGN_OR_RETURN(const ElementValues totals, TotalsOfRow(place));
+  ElementIndex index;
+  index.dims = place.kept;
+  return Provide(index, totals);
 }
 
 absl::Status Folder::EmitColumns() {
@@ -246,5 +280,44 @@ int64_t ColumnBlocks(const NestPlan& nest, const TemplateChoice& choice) {
 }
 absl::Status EmitRows(TemplateContext& context) { return Folder(context).EmitRows(); }
 absl::Status EmitColumns(TemplateContext& context) { return Folder(context).EmitColumns(); }
+
+int64_t RowFusionBlocks(const NestPlan& nest, const TemplateChoice& choice) {
+  const Shape& shape = WrittenShape(*nest.outputs[0].instruction);
+  const int64_t rows = shape.ElementCount() / shape.dimension(shape.rank() - 1);
+  return CeilOf(rows, choice.block_size / choice.team);
+}
+
+// Reduce after reduce, each of which may read those before it; the elements of the row at last.
+absl::Status EmitRowFusion(TemplateContext& context) {
+  ElementEmitter& e = context.elements;
+  BlockBuilder block(e);
+  std::optional<Folder::RowPlace> place;
+  for (const Instruction* fold : context.choice.subjects) {
+    TemplateChoice one = context.choice;
+    one.subjects = {fold};
+    TemplateContext of_one{context.plan,  context.nest,   one,          e, context.frame,
+                           context.block, context.thread, context.store};
+    Folder folder(of_one);
+    if (!place.has_value()) place = folder.PlaceOfRow();
+    ASSAY_RETURN_IF_ERROR(folder.ProvideRow(*place));
+  }
+  const int width = context.choice.read_width;
+  const int64_t length = context.written().dimension(context.written().rank() - 1);
+  const auto elements = [&]() -> absl::Status {
+    return e
+        .Loop(e.IndexMul(place->member, width), e.Index(length), context.choice.team * width, {},
+              [&](Value* at, const ElementValues&) -> absl::StatusOr<ElementValues> {
+                ElementIndex index;
+                index.dims = place->kept;
+                index.dims.push_back(at);
+                index.width = width;
+                if (width > 1) index.lane_dim = static_cast<int>(index.dims.size()) - 1;
+                ASSAY_RETURN_IF_ERROR(context.store(index));
+                return ElementValues{};
+              })
+        .status();
+  };
+  return place->exists == nullptr ? elements() : block.If(place->exists, elements);
+}
 
 }  // namespace assay::gpu

@@ -1,5 +1,5 @@
 // Intrinsics of NVVM behind plain names. Documents: PTX ISA 8.8, shfl.sync and barrier.cta.
-#include "optimized/gpu/kernels/block_builder.h"
+#include "optimized/gpu/templates/block_builder.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "spec/base/status_macros.h"

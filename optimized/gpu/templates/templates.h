@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "optimized/codegen/element_emitter.h"
-#include "optimized/gpu/kernels/template_plan.h"
+#include "optimized/gpu/templates/template_plan.h"
 
 namespace assay::gpu {
 
@@ -38,12 +38,16 @@ int64_t VectorBlocks(const NestPlan& nest, const TemplateChoice& choice);
 absl::Status EmitVectors(TemplateContext& context);
 int64_t RowBlocks(const NestPlan& nest, const TemplateChoice& choice);
 absl::Status EmitRows(TemplateContext& context);
+int64_t RowFusionBlocks(const NestPlan& nest, const TemplateChoice& choice);
+absl::Status EmitRowFusion(TemplateContext& context);
 int64_t ColumnBlocks(const NestPlan& nest, const TemplateChoice& choice);
 absl::Status EmitColumns(TemplateContext& context);
 int64_t TransposedBlocks(const NestPlan& nest, const TemplateChoice& choice);
 absl::Status EmitTransposed(TemplateContext& context);
 int64_t DotBlocks(const NestPlan& nest, const TemplateChoice& choice);
 absl::Status EmitDotTiles(TemplateContext& context);
+int64_t TensorBlocks(const NestPlan& nest, const TemplateChoice& choice);
+absl::Status EmitTensorTiles(TemplateContext& context);
 
 // Gives accesses of several elements the alignment that is known of their addresses, and takes
 // apart those that it does not allow.

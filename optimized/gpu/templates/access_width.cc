@@ -6,7 +6,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Local.h"
-#include "optimized/gpu/kernels/templates.h"
+#include "optimized/gpu/templates/templates.h"
 
 namespace assay::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // One function per template says whether it fits, and how.
-#include "optimized/gpu/kernels/template_plan.h"
+#include "optimized/gpu/templates/template_plan.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,9 @@
 #include "optimized/analysis/walks/contractions.h"
 #include "optimized/analysis/walks/elementwise_ops.h"
 #include "optimized/analysis/walks/reductions.h"
+#include "optimized/analysis/walks/row_kernels.h"
 #include "optimized/analysis/walks/walks.h"
+#include "optimized/gpu/templates/dot_sizes.h"
 #include "spec/base/strings.h"
 
 namespace assay::gpu {
@@ -43,8 +45,9 @@ class NestChooser {
   TemplateChoice Choose() {
     if (written().ElementCount() == 0) return {};
     for (const auto& [rule, choose] :
-         {std::pair("reduce-rows", &NestChooser::Rows),
+         {std::pair("", &NestChooser::RowFusion), std::pair("reduce-rows", &NestChooser::Rows),
           std::pair("reduce-columns", &NestChooser::Columns),
+          std::pair("tensor-dot", &NestChooser::TensorTiles),
           std::pair("tile-dot", &NestChooser::DotTiles), std::pair("", &NestChooser::Transposed),
           std::pair("", &NestChooser::Vectors)}) {
       std::optional<TemplateChoice> choice = (this->*choose)();
@@ -74,7 +77,7 @@ class NestChooser {
     while (!left.empty()) {
       const Instruction* at = left.back();
       left.pop_back();
-      if (!seen.insert(at).second) continue;
+      if (!seen.insert(at).second || walks_.IsSource({frame_, at})) continue;
       if (is_subject(*at)) {
         if (!SameDimensions(at->shape(), written())) return {};
         subjects.push_back(at);
@@ -134,6 +137,25 @@ class NestChooser {
     return choice;
   }
 
+  // Such fusions are made for this template alone: a thread per element would fold its row anew.
+  std::optional<TemplateChoice> RowFusion() {
+    if (root_.opcode() != Opcode::kFusion || nest_.outputs.size() != 1 ||
+        kernel_.form != KernelPlan::Form::kNests || root_.shape().IsTuple()) {
+      return std::nullopt;
+    }
+    TemplateChoice choice{.kind = KernelTemplate::kRowFusion,
+                          .subjects = FoldsOfRows(*root_.callee())};
+    if (choice.subjects.empty()) return std::nullopt;
+    const int64_t last = written().rank() - 1, length = written().dimension(last);
+    choice.read_width = ReadWidth(choice.subjects, last);
+    if (!WalksLanes(nest_.outputs[0].instruction, last)) choice.read_width = 1;
+    choice.write_width = choice.read_width;
+    choice.team = length > kLongRow ? kBlock : kWarp;
+    choice.reason = StrCat(length > kLongRow ? "a block" : "a warp", " for each row of ", length,
+                           ", ", choice.subjects.size(), " reduces");
+    return choice;
+  }
+
   std::optional<TemplateChoice> Columns() {
     TemplateChoice choice{.kind = KernelTemplate::kColumns, .subjects = Folds()};
     if (choice.subjects.empty()) return std::nullopt;
@@ -163,21 +185,35 @@ class NestChooser {
     TemplateChoice choice{.kind = KernelTemplate::kDotTiles, .subjects = Behind(IsDot)};
     if (choice.subjects.size() != 1) return std::nullopt;
     const Instruction& dot = *choice.subjects[0];
-    const DotDims dims = DotDims::Of(dot);
-    int64_t rows = 1, columns = 1, depth = 1;
-    for (int64_t d = 0; d < dot.shape().rank(); ++d) {
-      const bool left = absl::c_linear_search(dims.lhs, d),
-                 right = absl::c_linear_search(dims.rhs, d);
-      if (left != right) (left ? rows : columns) *= dot.shape().dimension(d);
-    }
-    for (int64_t d : dot.attributes().Integers(Attr::kLhsContractingDims)) {
-      depth *= dot.operand(0)->shape().dimension(d);
-    }
+    const DotSizes sizes = DotSizes::Of(dot);
+    const int64_t rows = sizes.row_count, columns = sizes.column_count, depth = sizes.depth_count;
     const int64_t least = std::min(rows, columns);
     if (least < kShortDot || depth < kShortDot) return std::nullopt;
     choice.team = least >= 4 * kShortDot ? 4 : least >= 2 * kShortDot ? 2 : 1;
     choice.reason = StrCat("squares of ", 16 * choice.team, " of ", rows, " x ", columns, ", ",
                            depth, " contracted");
+    return choice;
+  }
+
+  // Both operands have a type that tensor cores take, and sums are f32 or s32.
+  static bool IsTensorDot(const Instruction& instruction) {
+    if (instruction.opcode() != Opcode::kDot) return false;
+    const ElementType type = instruction.operand(0)->shape().element_type();
+    if (instruction.operand(1)->shape().element_type() != type) return false;
+    const ElementType sum = DotAccumulator(instruction);
+    if (type == ElementType::kS8) return sum == ElementType::kS32;
+    return (type == ElementType::kF16 || type == ElementType::kBF16) && sum == ElementType::kF32;
+  }
+  std::optional<TemplateChoice> TensorTiles() {
+    TemplateChoice choice{.kind = KernelTemplate::kTensorTiles, .subjects = Behind(IsTensorDot)};
+    if (choice.subjects.size() != 1) return std::nullopt;
+    const DotSizes sizes = DotSizes::Of(*choice.subjects[0]);
+    const int64_t least = std::min(sizes.row_count, sizes.column_count);
+    if (least < kShortDot || sizes.depth_count < kShortDot) return std::nullopt;
+    choice.team = least >= 8 * kShortDot ? 2 : 1;
+    choice.block_size = 4 * kWarp;
+    choice.reason = StrCat("squares of ", 32 * choice.team, " of ", sizes.row_count, " x ",
+                           sizes.column_count, ", ", sizes.depth_count, " contracted");
     return choice;
   }
 
@@ -239,8 +275,8 @@ class NestChooser {
 }  // namespace
 
 std::string_view Name(KernelTemplate kind) {
-  constexpr std::string_view kNames[] = {"threads", "vectors",    "rows",
-                                         "columns", "transposed", "tiles"};
+  constexpr std::string_view kNames[] = {"threads", "vectors",    "rows",  "row fusion",
+                                         "columns", "transposed", "tiles", "tensor tiles"};
   return kNames[static_cast<int>(kind)];
 }
 

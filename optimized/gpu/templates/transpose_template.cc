@@ -3,8 +3,8 @@
 // side, so that neither rows nor columns lie in one bank.
 #include <algorithm>
 
-#include "optimized/gpu/kernels/block_builder.h"
-#include "optimized/gpu/kernels/templates.h"
+#include "optimized/gpu/templates/block_builder.h"
+#include "optimized/gpu/templates/templates.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::gpu {

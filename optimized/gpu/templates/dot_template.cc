@@ -6,8 +6,9 @@
 
 #include "optimized/analysis/walks/contractions.h"
 #include "optimized/codegen/elementwise.h"
-#include "optimized/gpu/kernels/block_builder.h"
-#include "optimized/gpu/kernels/templates.h"
+#include "optimized/gpu/templates/block_builder.h"
+#include "optimized/gpu/templates/dot_sizes.h"
+#include "optimized/gpu/templates/templates.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::gpu {
@@ -20,33 +21,6 @@ constexpr int64_t kDepth = 16;  // contracted elements of a strip
 
 int64_t CeilOf(int64_t count, int64_t of) { return (count + of - 1) / of; }
 
-// The dimensions of a dot's result by what they come from, and its contracted ones.
-struct DotSizes {
-  DimVector batch, rows, columns, depth;
-  int64_t batches = 1, row_count = 1, column_count = 1, depth_count = 1;
-};
-DotSizes SizesOf(const Instruction& dot) {
-  DotSizes sizes;
-  const DotDims dims = DotDims::Of(dot);
-  const auto reads = [](const std::vector<int64_t>& map, int64_t dim) {
-    for (int64_t each : map) {
-      if (each == dim) return true;
-    }
-    return false;
-  };
-  for (int64_t d = 0; d < dot.shape().rank(); ++d) {
-    const bool left = reads(dims.lhs, d), right = reads(dims.rhs, d);
-    const int64_t size = dot.shape().dimension(d);
-    (left && right ? sizes.batch : left ? sizes.rows : sizes.columns).push_back(size);
-    (left && right ? sizes.batches : left ? sizes.row_count : sizes.column_count) *= size;
-  }
-  for (int64_t d : dot.attributes().Integers(Attr::kLhsContractingDims)) {
-    sizes.depth.push_back(dot.operand(0)->shape().dimension(d));
-    sizes.depth_count *= sizes.depth.back();
-  }
-  return sizes;
-}
-
 class Tiler {
  public:
   explicit Tiler(TemplateContext& context)
@@ -56,7 +30,7 @@ class Tiler {
         block_(context.elements),
         dot_(*context.choice.subjects[0]),
         dims_(DotDims::Of(dot_)),
-        sizes_(SizesOf(dot_)),
+        sizes_(DotSizes::Of(dot_)),
         type_(DotAccumulator(dot_)),
         each_(context.choice.team),
         side_(kSide * each_) {}
@@ -68,8 +42,12 @@ class Tiler {
     return c_.bends().Number(claim, c_.plan.instruction, known);
   }
   bool Forgets(const char* claim) { return c_.bends().Holds(claim, c_.plan.instruction, false); }
-  Value* Div(Value* a, int64_t b) { return ir_.CreateUDiv(a, e_.Index(b)); }
-  Value* Rem(Value* a, int64_t b) { return ir_.CreateURem(a, e_.Index(b)); }
+  Value* Div(Value* dividend, int64_t divisor) {
+    return ir_.CreateUDiv(dividend, e_.Index(divisor));
+  }
+  Value* Rem(Value* dividend, int64_t divisor) {
+    return ir_.CreateURem(dividend, e_.Index(divisor));
+  }
 
   // The dimensions of the result at a row and a column of the block's batch.
   std::vector<Value*> ResultAt(Value* row, Value* column);
@@ -221,7 +199,7 @@ absl::Status Tiler::Emit() {
 }  // namespace
 
 int64_t DotBlocks(const NestPlan& /*nest*/, const TemplateChoice& choice) {
-  const DotSizes sizes = SizesOf(*choice.subjects[0]);
+  const DotSizes sizes = DotSizes::Of(*choice.subjects[0]);
   const int64_t side = kSide * choice.team;
   return sizes.batches * CeilOf(sizes.row_count, side) * CeilOf(sizes.column_count, side);
 }

@@ -1,9 +1,9 @@
 // The table of templates, and the one that needs no more than wide accesses.
-#include "optimized/gpu/kernels/templates.h"
+#include "optimized/gpu/templates/templates.h"
 
 #include <cstdlib>
 
-#include "optimized/gpu/kernels/block_builder.h"
+#include "optimized/gpu/templates/block_builder.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::gpu {
@@ -12,9 +12,11 @@ namespace {
 constexpr TemplateCode kTemplates[] = {
     {KernelTemplate::kVectors, VectorBlocks, EmitVectors},
     {KernelTemplate::kRows, RowBlocks, EmitRows},
+    {KernelTemplate::kRowFusion, RowFusionBlocks, EmitRowFusion},
     {KernelTemplate::kColumns, ColumnBlocks, EmitColumns},
     {KernelTemplate::kTransposed, TransposedBlocks, EmitTransposed},
     {KernelTemplate::kDotTiles, DotBlocks, EmitDotTiles},
+    {KernelTemplate::kTensorTiles, TensorBlocks, EmitTensorTiles},
 };
 
 // Elements before a line along which threads take neighbours, and along it.

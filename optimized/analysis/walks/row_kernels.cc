@@ -1,0 +1,94 @@
+// Checks each instruction against the two shapes that there may be: rows, and one value per row.
+#include "optimized/analysis/walks/row_kernels.h"
+
+#include "optimized/analysis/walks/elementwise_ops.h"
+#include "optimized/analysis/walks/reductions.h"
+
+namespace assay {
+namespace {
+
+bool IsSplat(const Instruction& broadcast) {
+  return broadcast.opcode() == Opcode::kBroadcast && broadcast.operand(0)->shape().rank() == 0;
+}
+
+class RowChecker {
+ public:
+  explicit RowChecker(const Computation& fused) : fused_(fused), rows_(fused.root()->shape()) {}
+
+  std::vector<const Instruction*> Folds() {
+    if (!rows_.IsArray() || rows_.rank() == 0 || rows_.ElementCount() == 0) return {};
+    for (const Instruction* inst : fused_.PostOrder()) {
+      if (!Fits(*inst)) return {};
+    }
+    return folds_;
+  }
+
+ private:
+  bool IsRows(const Shape& shape) const { return SameDimensions(shape, rows_); }
+  bool IsPerRow(const Shape& shape) const {
+    if (!shape.IsArray() || shape.rank() != rows_.rank() - 1) return false;
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (shape.dimension(d) != rows_.dimension(d)) return false;
+    }
+    return true;
+  }
+  bool IsPlain(const Shape& shape) const {
+    return shape.IsArray() && !IsComplex(shape.element_type());
+  }
+
+  bool Fits(const Instruction& inst) {
+    if (!IsPlain(inst.shape())) return false;
+    switch (inst.opcode()) {
+      case Opcode::kParameter:
+        return true;
+      case Opcode::kConstant:
+        return inst.shape().rank() == 0;
+      case Opcode::kIota:
+        return true;
+      case Opcode::kBroadcast:
+        return IsSplat(inst) || FitsBroadcast(inst);
+      case Opcode::kReduce:
+        return FitsReduce(inst);
+      default:
+        if (!IsElementwise(inst.opcode()) || !inst.callees().empty()) return false;
+        for (const Instruction* operand : inst.operands()) {
+          if (!SameDimensions(operand->shape(), inst.shape())) return false;
+        }
+        return inst.shape().rank() == 0 || IsRows(inst.shape()) || IsPerRow(inst.shape());
+    }
+  }
+
+  // One value per row over its row; other arrays only as they lie in memory.
+  bool FitsBroadcast(const Instruction& inst) const {
+    const Instruction& operand = *inst.operand(0);
+    if (operand.opcode() == Opcode::kParameter) return true;
+    if (!IsRows(inst.shape()) || !IsPerRow(operand.shape())) return false;
+    const absl::Span<const int64_t> dims = inst.attributes().Integers(Attr::kDimensions);
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] != static_cast<int64_t>(d)) return false;
+    }
+    return true;
+  }
+
+  bool FitsReduce(const Instruction& inst) {
+    if (inst.operand_count() != 2 || !IsRows(inst.operand(0)->shape())) return false;
+    const absl::Span<const int64_t> dims = inst.attributes().Integers(Attr::kDimensions);
+    if (dims.size() != 1 || dims[0] != rows_.rank() - 1 || !CombinerOf(inst).has_value()) {
+      return false;
+    }
+    folds_.push_back(&inst);
+    return true;
+  }
+
+  const Computation& fused_;
+  const Shape& rows_;
+  std::vector<const Instruction*> folds_;
+};
+
+}  // namespace
+
+std::vector<const Instruction*> FoldsOfRows(const Computation& fused) {
+  return RowChecker(fused).Folds();
+}
+
+}  // namespace assay
