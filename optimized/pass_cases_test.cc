@@ -253,6 +253,8 @@ TEST(PassRegistry, IsSortedAndKnowsEveryPassByItsName) {
     if (info.runs_in != RunsIn::kCompiler) {
       EXPECT_EQ(in_pipeline.contains(name), info.runs_in == RunsIn::kPipeline) << name;
       std::vector<std::string_view> every = EveryPass();
+      const std::vector<std::string_view> of_gpus = EveryPass(kOnGpu);
+      every.insert(every.end(), of_gpus.begin(), of_gpus.end());
       every.push_back("domain-verifier");  // refuses programs
       EXPECT_NE(std::find(every.begin(), every.end(), name), every.end()) << name;
     }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
@@ -14,6 +15,7 @@
 #include "optimized/gpu/gpu_sim_backend.h"
 #include "optimized/plan/program_plan.h"
 #include "spec/base/strings.h"
+#include "spec/base/temporary_folder.h"
 
 namespace assay {
 namespace {
@@ -129,6 +131,31 @@ TEST(GpuTemplates, AreChosenGiveOneAnswerAndUseMemoryWell) {
     CompileOptions dull;
     dull.decision_limit = 0;
     EXPECT_EQ(RunModule(*MakeGpuSim("seed=3"), *module, arguments, dull).ToString(), expected);
+  }
+}
+
+// ptxas, where it is installed, tells what registers cannot hold.
+TEST(GpuTemplates, AssembleWithoutSpills) {
+  const std::string ptxas = "/usr/local/cuda/bin/ptxas";
+  if (!std::filesystem::exists(ptxas)) GTEST_SKIP() << "no ptxas here";
+  const TemporaryFolder folder("gpu-templates");
+  for (const TemplateCase& each : CasesOfFile()) {
+    const std::unique_ptr<Module> module = MustRead(each.text);
+    ASSERT_NE(module, nullptr);
+    for (const std::string arch : {"sm_80", "sm_90", "sm_100"}) {
+      SCOPED_TRACE(StrCat(each.name, " for ", arch));
+      const auto compiled =
+          MakeGpuSim(StrCat("arch=", arch, ",dump-ptx=", folder.path()))->Compile(*module, {});
+      ASSERT_TRUE(compiled.ok()) << compiled.status();
+      const std::string said = StrCat(folder.path(), "/said");
+      const std::string command = StrCat(ptxas, " -v -arch=", arch, " -o /dev/null ", folder.path(),
+                                         "/m.ptx > ", said, " 2>&1");
+      std::stringstream text;
+      EXPECT_EQ(std::system(command.c_str()), 0);
+      text << std::ifstream(said).rdbuf();
+      EXPECT_THAT(text.str(), testing::HasSubstr("0 bytes spill stores, 0 bytes spill loads"));
+      EXPECT_THAT(text.str(), testing::Not(testing::ContainsRegex("[1-9][0-9]* bytes spill")));
+    }
   }
 }
 

@@ -82,7 +82,7 @@ class Folder {
   ElementValues JoinWarps(const ElementValues& partial);
   // Tells the emitter the results at `index`, which follow from the totals.
   absl::Status Provide(const ElementIndex& index, const ElementValues& totals);
-  // The same; all outputs are stored then.
+  // Does so and has all outputs stored.
   absl::Status Store(const ElementIndex& index, const ElementValues& totals);
 
   TemplateContext& c_;
