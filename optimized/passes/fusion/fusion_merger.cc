@@ -111,7 +111,10 @@ class Merger {
     }
     for (Instruction* user : producer_->users()) {
       if (!IsLoop(*user) || readers_.size() >= kMaxReaders) return false;
-      if (HasReduce(*producer_->callee()) && !IsMap(*user->callee())) return false;
+      if (HasReduce(*producer_->callee()) &&
+          (!user->shape().IsArray() || !IsMap(*user->callee()))) {
+        return false;
+      }
       if (!absl::c_linear_search(readers_, user)) readers_.push_back(user);
     }
     double bytes = static_cast<double>(producer_->shape().ByteSize());
