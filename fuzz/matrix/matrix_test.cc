@@ -90,7 +90,7 @@ TEST(Matrix, EveryOpHasACell) {
 // Types of an op's row that have no cell, and why; "*": all. Whoever adds a cell takes it from
 // here.
 constexpr std::pair<std::string_view, std::string_view> kTypesWithoutCells[] = {
-    // Those stand in the cells of what begins the transfer.
+    // Cells of what begins a transfer hold its end, too.
     {"all-gather-done", "*"},
     {"all-reduce-done", "*"},
     {"async-done", "*"},
