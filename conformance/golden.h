@@ -57,7 +57,8 @@ std::string CompareGolden(const GoldenCase& golden, const GoldenCase::Row& row, 
 
 struct GoldenResult {
   std::string name;
-  Outcome outcome;  // passed, wrong (with row and citation), or how the backend ended
+  Outcome outcome;         // passed, wrong (with row and citation), or how the backend ended
+  std::string known = {};  // why a failure of it is waived; "" if nobody knows of it
 };
 // Compiles once and runs every row. Phases are noted in `note`, so that a caller can say where a
 // child process died.

@@ -41,6 +41,7 @@ struct ModuleResult {
   std::string inputs_path;      // an .npz or a recorded run; "" where they were drawn
   double oracle_seconds = 0;
   std::vector<SubjectResult> subjects;
+  std::string known;  // why a failure of it is waived; "" if nobody knows of it
 };
 
 using BackendMaker = std::function<absl::StatusOr<std::unique_ptr<Backend>>()>;

@@ -59,13 +59,25 @@ void CountAgain(RunRow& run) {
   run.summary = summary.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// The parts of one run differ in their command by the part, and by where they keep results.
+std::string WithoutPlaces(std::string command) {
+  for (const std::string option : {" --shard", " --db", " --out"}) {
+    const size_t at = command.find(option);
+    if (at == std::string::npos) continue;
+    const size_t end = command.find(' ', at + option.size() + 1);
+    command.erase(at, end == std::string::npos ? std::string::npos : end - at);
+  }
+  return command;
+}
+
 }  // namespace
 
 bool IsWhole(const RunRow& run) {
-  if (run.verb != "conform") return true;
   const Json summary = SummaryOf(run);
-  return Word(summary, "filter").empty() && Word(summary, "shard").empty() &&
-         !IsAboveZero(summary, "not_run") && run.command.find("--filter") == std::string::npos;
+  if (!Word(summary, "shard").empty()) return false;
+  if (run.verb != "conform") return true;
+  return Word(summary, "filter").empty() && !IsAboveZero(summary, "not_run") &&
+         run.command.find("--filter") == std::string::npos;
 }
 
 bool IsBad(const CaseRow& row) {
@@ -79,7 +91,7 @@ std::string KindOf(const RunRow& run) {
   const Json json = SummaryOf(run);
   return StrCat(run.verb, "/", run.backend, "/", run.backend_version, "/", Word(json, "defect"),
                 "/", Word(json, "suite"), "/", Word(json, "tier"), "/",
-                run.verb == "check" ? run.command : "");
+                run.verb == "check" ? WithoutPlaces(run.command) : "");
 }
 
 bool IsSameCase(const CaseRow& a, const CaseRow& b) {

@@ -6,7 +6,26 @@
 namespace assay {
 
 absl::Status SqliteError(sqlite3* database, std::string_view what) {
-  return absl::UnavailableError(StrCat("result store: ", what, ": ", sqlite3_errmsg(database)));
+  const char* name = database == nullptr ? nullptr : sqlite3_db_filename(database, "main");
+  const std::string text =
+      StrCat("result store", name == nullptr || *name == '\0' ? "" : " ",
+             name == nullptr ? "" : name, ": ", what, ": ", sqlite3_errmsg(database));
+  switch (sqlite3_errcode(database) & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return absl::DataLossError(StrCat(text,
+                                        "; the file is damaged: take what can be read of it into a "
+                                        "new one by assay db merge"));
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+      return absl::ResourceExhaustedError(StrCat(
+          text, "; is the disk full? What was there before is still there: make room and go on"));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return absl::UnavailableError(StrCat(text, "; another program has it for long"));
+    default:
+      return absl::UnavailableError(text);
+  }
 }
 
 absl::Status Execute(sqlite3* database, const std::string& sql) {

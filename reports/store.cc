@@ -189,7 +189,9 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path) {
   if (status.ok()) status = Execute(database, "PRAGMA foreign_keys=ON;");
   if (status.ok()) status = store->Migrate();
   if (status.ok()) return store;
-  return absl::Status(status.code(), StrCat(path, ": ", ToStd(status.message()),
+  const std::string message(status.message());
+  const bool is_named = message.find(path) != std::string::npos;
+  return absl::Status(status.code(), StrCat(is_named ? "" : path, is_named ? "" : ": ", message,
                                             "; name another file with --db, or none with --no-db"));
 }
 

@@ -45,23 +45,6 @@ std::optional<Version> VersionIn(const std::string& description) {
   return found;
 }
 
-// Each '*' of the pattern stands for any text, an empty one and one with a '*' too.
-bool Matches(std::string_view pattern, std::string_view text) {
-  if (pattern.empty() || text.empty()) return false;
-  const std::vector<absl::string_view> parts = absl::StrSplit(ToAbsl(pattern), '*');
-  if (parts.size() == 1) return pattern == text;
-  const std::string_view first = ToStd(parts.front()), last = ToStd(parts.back());
-  if (text.size() < first.size() + last.size()) return false;
-  if (!text.starts_with(first) || !text.ends_with(last)) return false;
-  text = text.substr(first.size(), text.size() - first.size() - last.size());
-  for (size_t i = 1; i + 1 < parts.size(); ++i) {
-    const size_t at = text.find(ToStd(parts[i]));
-    if (at == std::string_view::npos) return false;
-    text.remove_prefix(at + parts[i].size());
-  }
-  return true;
-}
-
 bool IsDay(const std::string& text) {
   if (text.size() != 10) return false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -76,11 +59,10 @@ absl::StatusOr<KnownBug> ReadOne(const Json& entry) {
   if (!entry.is_object()) return absl::InvalidArgumentError("it is no object");
   KnownBug bug;
   std::string versions;
-  const std::pair<const char*, std::string*> fields[] = {{"bucket", &bug.bucket},
-                                                         {"signature", &bug.signature},
-                                                         {"versions", &versions},
-                                                         {"reason", &bug.reason},
-                                                         {"expires", &bug.expires}};
+  const std::pair<const char*, std::string*> fields[] = {
+      {"case", &bug.case_name},      {"owner", &bug.owner},   {"bucket", &bug.bucket},
+      {"signature", &bug.signature}, {"versions", &versions}, {"reason", &bug.reason},
+      {"expires", &bug.expires}};
   for (const auto& [key, value] : entry.items()) {
     bool taken = false;
     for (const auto& [name, to] : fields) {
@@ -91,12 +73,15 @@ absl::StatusOr<KnownBug> ReadOne(const Json& entry) {
     }
     if (!taken) return absl::InvalidArgumentError(StrCat("unknown field ", key));
   }
-  if (bug.bucket.empty() && bug.signature.empty()) {
-    return absl::InvalidArgumentError("it has neither bucket nor signature");
+  if (bug.bucket.empty() && bug.signature.empty() && bug.case_name.empty()) {
+    return absl::InvalidArgumentError("it has neither case nor bucket nor signature");
   }
   if (bug.reason.empty()) return absl::InvalidArgumentError("it has no reason");
   if (!bug.expires.empty() && !IsDay(bug.expires)) {
     return absl::InvalidArgumentError("expires is no day like 2027-06-30");
+  }
+  if (!bug.case_name.empty() && (bug.owner.empty() || bug.expires.empty())) {
+    return absl::InvalidArgumentError("of a case there must be an owner and expires");
   }
   if (versions.empty()) return bug;
   const size_t dots = versions.find("..");
@@ -164,7 +149,7 @@ bool IsPlace(const Instruction& at, std::string place, bool means_any_operands) 
     if (!shape.IsArray() || ClassLetter(shape.element_type()) != place.back()) return false;
     place.resize(place.size() - 2);
   }
-  return Matches(place, PlaceOf(at)) || (means_any_operands && place == Name(at.opcode()));
+  return MatchesPattern(place, PlaceOf(at)) || (means_any_operands && place == Name(at.opcode()));
 }
 
 bool IsInRange(const KnownBug& bug, const std::string& backend_version) {
@@ -176,6 +161,22 @@ bool IsInRange(const KnownBug& bug, const std::string& backend_version) {
 }
 
 }  // namespace
+
+bool MatchesPattern(std::string_view pattern, std::string_view text) {
+  if (pattern.empty() || text.empty()) return false;
+  const std::vector<absl::string_view> parts = absl::StrSplit(ToAbsl(pattern), '*');
+  if (parts.size() == 1) return pattern == text;
+  const std::string_view first = ToStd(parts.front()), last = ToStd(parts.back());
+  if (text.size() < first.size() + last.size()) return false;
+  if (!text.starts_with(first) || !text.ends_with(last)) return false;
+  text = text.substr(first.size(), text.size() - first.size() - last.size());
+  for (size_t i = 1; i + 1 < parts.size(); ++i) {
+    const size_t at = text.find(ToStd(parts[i]));
+    if (at == std::string_view::npos) return false;
+    text.remove_prefix(at + parts[i].size());
+  }
+  return true;
+}
 
 absl::StatusOr<std::vector<KnownBug>> ReadKnownBugs(const std::string& path) {
   ASSAY_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
@@ -198,7 +199,8 @@ absl::StatusOr<std::vector<KnownBug>> ReadKnownBugs(const std::string& path) {
 const KnownBug* FindKnownBug(const std::vector<KnownBug>& known, const std::string& bucket,
                              const std::string& signature, const std::string& backend_version) {
   for (const KnownBug& bug : known) {
-    const bool is_named = Matches(bug.bucket, bucket) || Matches(bug.signature, signature);
+    const bool is_named =
+        MatchesPattern(bug.bucket, bucket) || MatchesPattern(bug.signature, signature);
     if (is_named && IsInRange(bug, backend_version)) return &bug;
   }
   return nullptr;

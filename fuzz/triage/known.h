@@ -1,14 +1,20 @@
-// Bugs of a peer that somebody knows already: campaigns count them apart and spend no triage on
-// them. A file holds a JSON array of objects:
-//   {"bucket": "xla/wrong value/algsimp/pad*",       a bucket, or
-//    "signature": "wrong value: algsimp of pad*",    what a campaign sees before triage, or both;
+// Bugs that somebody knows already: campaigns count them apart and spend no triage on them, and
+// suites count the cases that fail of them as waived (known_cases.h). A file holds a JSON array of
+// objects:
+//   {"case": "dot/f8e5m2/*",        cases of suites: the name of a module, golden or cell, or
+//    "bucket": "xla/wrong value/algsimp/pad*",       a bucket, or
+//    "signature": "wrong value: algsimp of pad*",    what a campaign sees before triage, or
+//    several;
 //                                                    each '*' stands for any text
 //    "versions": "0.4.13..0.10.2",   of the backend, both ends included; absent: all
+//    "owner": "kernels team",        who sees to it; required of "case"
 //    "reason": "issue 1234: ...",    required
-//    "expires": "2027-06-30"}        from that day on it is news again; absent: never
+//    "expires": "2027-06-30"}        from that day on it is news again; required of "case", else
+//                                    never where it is absent
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,10 +24,15 @@ namespace assay {
 
 struct KnownBug {
   std::string bucket, signature;  // "" matches nothing
+  std::string case_name;          // "case" of the file; "" matches nothing
   std::string oldest, newest;     // versions, "" without limit
   std::string reason;
   std::string expires;  // YYYY-MM-DD; "" never
+  std::string owner;
 };
+
+// Each '*' of the pattern stands for any text. An empty pattern matches nothing.
+bool MatchesPattern(std::string_view pattern, std::string_view text);
 
 // Errors name the file and the entry.
 absl::StatusOr<std::vector<KnownBug>> ReadKnownBugs(const std::string& path);

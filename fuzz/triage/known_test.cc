@@ -1,5 +1,6 @@
 // Lists of known bugs: what a file may hold, and what an entry names.
 #include "fuzz/triage/known.h"
+#include "fuzz/triage/known_cases.h"
 
 #include <unistd.h>
 
@@ -77,13 +78,38 @@ TEST(KnownTest, WhatHasExpiredIsNewsAgain) {
   EXPECT_EQ((*known)[0].bucket, "b");
 }
 
+TEST(KnownTest, WaiversAreStrict) {
+  absl::StatusOr<std::vector<KnownBug>> known = Read(
+      R"([{"case": "dot/*", "owner": "us", "reason": "r", "expires": "2027-06-30"},
+          {"case": "pad", "owner": "them", "reason": "old", "expires": "2026-01-01"},
+          {"case": "abs", "owner": "us", "reason": "s", "expires": "2027-06-30", "versions": "2.0..3.0"}])");
+  ASSERT_TRUE(known.ok()) << known.status();
+  KnownCases cases(*known, "a 1.0", "2026-06-01");
+  EXPECT_EQ(cases.Excuse("dot/f32", "failed"), "r (us, until 2027-06-30)");
+  EXPECT_EQ(cases.Excuse("dot/f32", "unsupported"), "");
+  EXPECT_EQ(cases.Excuse("pad", "failed"), "") << "ended";
+  EXPECT_EQ(cases.Excuse("abs", "failed"), "") << "of other versions";
+  EXPECT_EQ(cases.Excuse("dot/s8", "passed"), "");
+  ASSERT_EQ(cases.Alarms().size(), 1u) << "one of the cases of dot still fails";
+  EXPECT_THAT(cases.Alarms()[0],
+              HasSubstr("the waiver of pad, owned by them, ended on 2026-01-01"));
+  KnownCases gone(*known, "a 2.0", "2025-06-01");
+  EXPECT_EQ(gone.Excuse("dot/f32", "passed"), "");
+  EXPECT_EQ(gone.Excuse("abs", "passed"), "");
+  EXPECT_EQ(gone.Excuse("pad", "crashed"), "old (them, until 2026-01-01)");
+  ASSERT_EQ(gone.Alarms().size(), 2u);
+  EXPECT_THAT(gone.Alarms()[0], HasSubstr("dot/f32 passes; take the waiver out"));
+}
+
 TEST(KnownTest, MistakesAreNamed) {
   const std::pair<const char*, const char*> rows[] = {
       {"{}", "JSON array"},
       {"[3]", "known bug 1: it is no object"},
       {R"([{"bucket": "a"}])", "no reason"},
-      {R"([{"reason": "a"}])", "neither bucket nor signature"},
+      {R"([{"reason": "a"}])", "neither case nor bucket nor signature"},
       {R"([{"bucket": "a", "reason": "r", "expires": "soon"}])", "no day"},
+      {R"([{"case": "a", "reason": "r", "expires": "2027-06-30"}])", "must be an owner"},
+      {R"([{"case": "a", "reason": "r", "owner": "us"}])", "must be an owner"},
       {R"([{"bucket": "a", "reason": "r", "versions": "old"}])", "no range"},
       {R"([{"bucket": "a", "reason": "r"}, {"bucked": "a", "reason": "r"}])",
        "known bug 2: unknown field bucked"},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "spec/base/file.h"
@@ -25,15 +26,17 @@ void AppendJsonText(std::string& out, std::string_view text) {
   out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-absl::Status DataFiles::Begin() {
+absl::Status DataFiles::Begin() { return MakeFolder(folder_ + "/data"); }
+
+void DataFiles::Finish() const {
   namespace fs = std::filesystem;
-  const fs::path data = fs::path(folder_) / "data";
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(data, error)) {
-    std::error_code ignored;
-    if (entry.path().extension() == ".js") fs::remove(entry.path(), ignored);
+  std::vector<fs::path> stale;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_ + "/data", error)) {
+    const fs::path& path = entry.path();
+    if (path.extension() == ".js" && given_.count(path.stem().string()) == 0) stale.push_back(path);
   }
-  return MakeFolder(data.string());
+  for (const fs::path& path : stale) fs::remove(path, error);
 }
 
 absl::Status DataFiles::Give(const std::string& key, std::string_view json) {
@@ -41,6 +44,7 @@ absl::Status DataFiles::Give(const std::string& key, std::string_view json) {
   AppendJsonText(script, key);
   StrAppend(&script, ",", json, ");\n");
   ASSAY_RETURN_IF_ERROR(WriteFile(StrCat(folder_, "/data/", key, ".js"), script));
+  given_.insert(key);
   ++files_;
   const auto size = static_cast<int64_t>(script.size());
   bytes_ += size;

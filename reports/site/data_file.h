@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "absl/status/status.h"
 
@@ -17,8 +18,11 @@ class DataFiles {
  public:
   explicit DataFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  // Makes FOLDER/data, empty of scripts of earlier calls.
+  // Makes FOLDER/data.
   absl::Status Begin();
+  // Removes scripts of FOLDER/data that were not given: those of earlier calls, which a reader may
+  // have used until now.
+  void Finish() const;
   // `json` is the text of a value. Errors: of files.
   absl::Status Give(const std::string& key, std::string_view json);
 
@@ -28,6 +32,7 @@ class DataFiles {
 
  private:
   std::string folder_;
+  std::unordered_set<std::string> given_;
   int64_t files_ = 0, bytes_ = 0, largest_ = 0;
 };
 

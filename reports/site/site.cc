@@ -188,6 +188,7 @@ absl::StatusOr<SiteTotals> WriteSite(Store& store, const SiteOptions& options) {
   ASSAY_RETURN_IF_ERROR(
       files.Give("index", index.dump(-1, ' ', false, Json::error_handler_t::replace)));
   ASSAY_RETURN_IF_ERROR(WriteAssets(options));
+  files.Finish();
   totals.files = files.files();
   totals.bytes = files.bytes();
   totals.largest = files.largest();

@@ -51,7 +51,7 @@ struct SiteTotals {
 inline constexpr int64_t kMostSiteBytes = 2 << 20;
 
 // Writes FOLDER/index.html, its scripts and style, and FOLDER/data. What an earlier call left in
-// FOLDER/data is removed first. Errors: of the store; of files, with their path.
+// FOLDER/data is removed at the end. Errors: of the store; of files, with their path.
 absl::StatusOr<SiteTotals> WriteSite(Store& store, const SiteOptions& options);
 
 }  // namespace assay

@@ -10,7 +10,7 @@ assay.load = key => {
   if (!assay.waiting[key]) {
     assay.waiting[key] = new Promise((resolve, reject) => {
       const script = document.createElement("script");
-      script.src = "data/" + key + ".js";
+      script.src = "data/" + key + ".js" + (assay.stamp ? "?" + assay.stamp : "");
       script.onload = () => resolve(assay.data[key]);
       script.onerror = () => reject(new Error("data/" + key + ".js is missing: write the report again"));
       document.head.append(script);
@@ -164,6 +164,29 @@ assay.key = event => {
   event.preventDefault();
 };
 
+// Behind a server (assay report serve) the data may be written again: then the page is shown anew.
+assay.refresh = async () => {
+  const answer = await fetch("data/index.js?" + Date.now()).catch(() => null);
+  const made = answer && answer.ok && /"made_ms":(\d+)/.exec(await answer.text());
+  if (!made || +made[1] === assay.data.index.made_ms || /INPUT|SELECT/.test(document.activeElement.tagName)) return;
+  const y = scrollY;
+  assay.stamp = made[1];
+  assay.data = {};
+  assay.waiting = {};
+  await assay.load("index");
+  assay.indexed();
+  await assay.show();
+  scrollTo(0, y);
+};
+
+assay.indexed = () => {
+  const index = assay.data.index;
+  assay.runs = new Map(index.runs.map(run => [run.id, run]));
+  document.getElementById("title").textContent = index.title;
+  document.getElementById("headline").replaceChildren(...index.headline.split("; ").map(part => assay.h("span", {}, part)));
+  document.getElementById("made").textContent = `Made ${assay.time(index.made_ms)} by assay ${index.assay} ${index.commit}. `;
+};
+
 assay.start = async () => {
   let theme = new URLSearchParams(location.search).get("theme");
   try { theme = theme || localStorage.getItem("assay-theme"); } catch (e) { /* as above */ }
@@ -175,15 +198,12 @@ assay.start = async () => {
     document.getElementById("view").replaceChildren(assay.h("p", {}, String(error.message)));
     return;
   }
-  const index = assay.data.index;
-  assay.runs = new Map(index.runs.map(run => [run.id, run]));
-  document.getElementById("title").textContent = index.title;
-  document.getElementById("headline").append(...index.headline.split("; ").map(part => assay.h("span", {}, part)));
-  document.getElementById("made").textContent = `Made ${assay.time(index.made_ms)} by assay ${index.assay} ${index.commit}. `;
+  assay.indexed();
   document.getElementById("nav").append(...assay.sections.map(([name, title], i) =>
     assay.h("a", { href: "#/" + name, "data-name": name, title: `key ${i + 1}` }, title)));
   addEventListener("hashchange", assay.show);
   addEventListener("keydown", assay.key);
   await assay.show();
   document.body.dataset.ready = "1";
+  if (location.protocol.startsWith("http")) setInterval(assay.refresh, 3000);
 };

@@ -4,7 +4,7 @@ assay.sections.push(["overview", "Overview"], ["matrix", "Conformance matrix"], 
   ["campaigns", "Campaigns"], ["accuracy", "Accuracy"], ["compare", "Compare"], ["runs", "Runs"]);
 
 assay.who = run => run.backend + (run.version ? ", " + run.version : "");
-assay.what = run => run.verb === "check" ? "check: " + run.command.replace(/^\S*assay check\s*/, "").slice(0, 60)
+assay.what = run => run.verb === "check" ? "check: " + run.command.replace(/^\S*assay check\s*/, "").replace(/ --(db|out|backend|python|shard) \S+/g, "").slice(0, 60)
   : [run.verb, run.suite, run.tier, run.defect ? "planted " + run.defect : ""].filter(Boolean).join(" ");
 assay.newestOf = kind => assay.runs.get(kind.runs[0]);
 

@@ -37,8 +37,11 @@ absl::StatusOr<std::vector<KnownBug>> KnownBugsOf(const std::string& path) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<Cause> causes, ReadLedger(path));
   std::vector<KnownBug> known;
   for (const Cause& cause : causes) {
-    if (cause.status != CauseStatus::kLive || cause.measured.bucket.empty()) continue;
-    known.push_back({.bucket = cause.measured.bucket, .reason = cause.name});
+    if (cause.status != CauseStatus::kLive) continue;
+    known.push_back({.bucket = cause.measured.bucket,
+                     .case_name = cause.name,
+                     .reason = cause.name,
+                     .owner = "the ledger"});
   }
   return known;
 }

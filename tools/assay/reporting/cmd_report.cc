@@ -13,6 +13,8 @@
 #include "spec/base/strings.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
+#include "tools/assay/reporting/report_diff.h"
+#include "tools/assay/reporting/report_serve.h"
 #include "tools/assay/reporting/report_site.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
@@ -27,7 +29,9 @@ struct Options {
   std::string out;  // "": of pages kDefaultFolder, of the other forms standard output
   std::string db = kDefaultStore;
   int64_t runs = 200;
-  std::vector<std::string> ledgers, campaigns;
+  std::vector<std::string> ledgers, campaigns, named;
+  std::string python = "python3", as = "text";
+  int64_t port = 8000;
   bool json = false;
 };
 
@@ -50,8 +54,12 @@ std::string FolderOf(const Options& options) {
   return options.out.empty() ? kDefaultFolder : options.out;
 }
 
+SiteRequest SiteOf(const Options& options) {
+  return {FolderOf(options), options.runs, options.ledgers, options.campaigns};
+}
+
 absl::StatusOr<int> WriteHtml(Store& store, const Options& options) {
-  const SiteRequest request{FolderOf(options), options.runs, options.ledgers, options.campaigns};
+  const SiteRequest request = SiteOf(options);
   ASSAY_ASSIGN_OR_RETURN(const SiteTotals totals, WriteSiteOf(store, request));
   const std::string page = request.folder + "/index.html";
   if (options.json) {
@@ -69,6 +77,10 @@ absl::StatusOr<int> WriteHtml(Store& store, const Options& options) {
 }
 
 absl::StatusOr<int> Run(const Options& options) {
+  if (options.form == "diff") {
+    return ReportDiff({options.named, options.db, options.json ? "json" : options.as, options.out});
+  }
+  if (!options.named.empty()) return absl::InvalidArgumentError("runs are named for diff alone");
   // A store is made for those who write; whoever asks for a report has mistyped its path.
   if (std::error_code error; !std::filesystem::exists(options.db, error)) {
     return absl::NotFoundError(StrCat("there is no result store ", options.db,
@@ -76,6 +88,9 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open(options.db));
   if (options.form == "html") return WriteHtml(*store, options);
+  if (options.form == "serve") {
+    return ReportServe({SiteOf(options), options.db, options.python, options.port});
+  }
   ASSAY_ASSIGN_OR_RETURN(std::vector<RunRow> runs, store->Latest(options.runs));
   if (runs.empty()) {
     return absl::NotFoundError(
@@ -103,8 +118,9 @@ void DeclareReport(OptionList& line, VerbAction& action) {
   line.Add(
           "FORM", options->form,
           "html: a site about the whole store; page: one page of the latest runs, without scripts; "
-          "or a form that other programs read")
-      .OneOf({"html", "page", "junit", "sarif", "markdown", "json"})
+          "diff: the verdicts of two runs; serve: the site on 127.0.0.1 while results come in; or "
+          "a form that other programs read")
+      .OneOf({"html", "page", "diff", "serve", "junit", "sarif", "markdown", "json"})
       .Required();
   line.Add(
       "-o,--out", options->out,
@@ -112,6 +128,14 @@ void DeclareReport(OptionList& line, VerbAction& action) {
       "output)");
   line.Add("--db", options->db, "The result store").ShowDefault();
   line.Add("--runs", options->runs, "Look at so many of the newest runs").Positive().ShowDefault();
+  line.Add("RUN", options->named,
+           "diff: two runs, each a number, last, last~1, FILE.db or FILE.db:NUMBER");
+  line.Add("--as", options->as, "diff: how it is told")
+      .OneOf({"text", "markdown", "json"})
+      .ShowDefault();
+  line.Add("--port", options->port, "serve: the port").Positive().ShowDefault();
+  line.Add("--python", options->python, "serve: a Python 3, whose http.server is used")
+      .ShowDefault();
   line.Add("--ledger", options->ledgers,
            "html: show the known causes of this folder, such as conformance/known/xla-cpu");
   line.Add("--campaign", options->campaigns,

@@ -16,6 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Cli, ReportFollowsARecordedRun) {
+  Shell("rm -f recorded.db");
   ASSERT_EQ(Assay("conform --backend reference --filter concatenate --db recorded.db").status, 0);
   Output output = Assay("report html --db recorded.db -o page");
   EXPECT_EQ(output.status, 0) << output.text;

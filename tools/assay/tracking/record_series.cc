@@ -107,11 +107,12 @@ absl::StatusOr<int> RecordSeries(const TrackingOptions& options, const TrackingS
   const Side frozen{"reference", program, setting.backend, setting.python};
   const SampleOptions sampling{setting.min_seconds, setting.max_seconds, setting.seed};
   std::vector<PointRow> points;
-  int64_t errors = 0;
+  int64_t errors = 0, number = -1;
   const InterruptGuard guard(/*ends_evaluations=*/true);
   for (const std::string& given : setting.paths) {
     ASSAY_ASSIGN_OR_RETURN(const std::vector<std::string> found, FindWorkloads(given));
     for (const std::string& path : found) {
+      if (++number % setting.shard_count != setting.shard_index) continue;
       PointRow blank = BlankPoint(options, setting, reference);
       blank.workload = NameOfWorkload(path);
       absl::StatusOr<PointRow> point = TakePoint(side, frozen, path, options, sampling, blank);

@@ -30,6 +30,7 @@ struct TrackingSetting {
   double min_seconds = 0.05, max_seconds = 0.5;
   uint64_t seed = 1;
   bool json = false;
+  int64_t shard_index = 0, shard_count = 1;  // of the workloads of --record
 };
 
 absl::StatusOr<int> RunTracking(const TrackingOptions& options, const TrackingSetting& setting);

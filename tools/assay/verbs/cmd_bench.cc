@@ -18,6 +18,7 @@
 #include "spec/base/strings.h"
 #include "spec/numerics/expectation.h"
 #include "spec/process/interrupt.h"
+#include "tools/assay/cases/shard.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -41,6 +42,7 @@ struct Options {
   bool growth = false;
   int rounds = 0;
   TrackingOptions tracking;
+  ShardOption shard;
   bool json = false;
   std::string page;
   LimitOptions limits;
@@ -408,18 +410,25 @@ int ExitStatusOf(const std::vector<WorkloadResult>& all, int64_t failed) {
   return is_unreadable ? kExitUsage : kExitOk;
 }
 
-absl::StatusOr<int> Run(const Options& options) {
-  if (options.tracking.any()) {
-    return RunTracking(options.tracking,
-                       {options.paths, options.backend, options.python, options.record.path,
-                        std::min(options.min_seconds, 0.05), std::min(options.max_seconds, 0.5),
-                        options.seed, options.json});
+absl::StatusOr<int> Track(const Options& options, const Shard& shard) {
+  if (!shard.IsAll() && !options.tracking.record) {
+    return absl::InvalidArgumentError("--shard is of bench and of bench --record");
   }
+  return RunTracking(options.tracking,
+                     {options.paths, options.backend, options.python, options.record.path,
+                      std::min(options.min_seconds, 0.05), std::min(options.max_seconds, 0.5),
+                      options.seed, options.json, shard.index, shard.count});
+}
+
+absl::StatusOr<int> Run(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const Shard shard, options.shard.Get());
+  if (options.tracking.any()) return Track(options, shard);
   if (options.paths.empty()) {
     return absl::InvalidArgumentError("PATH is missing: modules, or folders of modules");
   }
   if (options.growth) return RunGrowth(options);
   ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> paths, AllPaths(options));
+  paths = shard.Of(paths);
   const MeasureOptions measure = MeasureOptionsOf(options);
   ASSAY_ASSIGN_OR_RETURN(const Contenders contenders, OpenContenders(options));
   for (const std::unique_ptr<Backend>& backend : contenders.owned) {
@@ -453,6 +462,7 @@ absl::StatusOr<int> Run(const Options& options) {
   run.seconds = Now() - start;
   nlohmann::json summary = SummaryJson(all, options, run.seconds);
   summary["backend_version"] = run.backend_version;
+  if (!options.shard.text.empty()) summary["shard"] = options.shard.text;
   if (contenders.peer >= 0)
     summary["peer_version"] = contenders.turns[contenders.peer]->Describe().version;
   run.summary = JsonText(summary);
@@ -504,6 +514,7 @@ void DeclareBench(OptionList& line, VerbAction& action) {
   line.AddFlag("--json", options->json, "One JSON object per workload, then a summary");
   line.Add("--rounds", options->rounds, "Exactly so many timed runs; 0: by time").NonNegative();
   options->tracking.Declare(line);
+  options->shard.Declare(line);
   options->limits.Declare(line);
   options->record.Declare(line);
   action = [options] { return Run(*options); };

@@ -10,10 +10,13 @@
 #include "conformance/module_check.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
+#include "reports/latest.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
+#include "tools/assay/cases/known_option.h"
+#include "tools/assay/cases/shard.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/graphs/cut_graph.h"
 #include "tools/assay/graphs/graph_file.h"
@@ -43,9 +46,13 @@ struct Options {
   bool json = false;
   std::string infeed;
   InputOptions inputs;  // only the devices
+  KnownOption known;
+  ShardOption shard;
   LimitOptions limits;
   RecordOptions record;
 };
+
+constexpr std::string_view kWaived = "waived";
 
 using StatusCounts = std::map<std::string_view, int64_t>;
 
@@ -56,7 +63,8 @@ int64_t CountOf(const StatusCounts& counts, std::string_view status) {
 
 Style StyleOf(std::string_view status) {
   if (status == "passed") return Style::kGood;
-  for (std::string_view open : {"inconclusive", "nothing to judge", "not judged", "rejected"})
+  for (std::string_view open :
+       {"inconclusive", "nothing to judge", "not judged", "rejected", "waived"})
     if (status == open) return Style::kWarn;
   return status == "unsupported" ? Style::kDim : Style::kBad;
 }
@@ -221,10 +229,12 @@ void PrintProblems(const std::vector<ModuleResult>& results, const Options& opti
       if (!subject.waived.empty())
         Print(StrCat("waived ", result.name, " (", subject.subject, "): ", subject.waived));
     }
+    if (!result.known.empty())
+      Print(StrCat(Styled(Style::kWarn, kWaived), " ", result.name, ": ", result.known));
   }
   for (const ModuleResult& result : results) {
-    const bool quiet =
-        result.outcome.IsPass() || IsOpen(result.outcome) || !result.unsupported.empty();
+    const bool quiet = result.outcome.IsPass() || IsOpen(result.outcome) ||
+                       !result.unsupported.empty() || !result.known.empty();
     if (!quiet) PrintFailure(result, options);
   }
 }
@@ -244,7 +254,9 @@ void PrintCuts(const std::vector<ModuleResult>& results) {
 
 StatusCounts CountStatuses(const std::vector<ModuleResult>& results) {
   StatusCounts counts;
-  for (const ModuleResult& result : results) ++counts[StatusOfCheck(result.outcome)];
+  for (const ModuleResult& result : results) {
+    ++counts[result.known.empty() ? StatusOfCheck(result.outcome) : kWaived];
+  }
   return counts;
 }
 
@@ -256,6 +268,8 @@ nlohmann::json Summary(const StatusCounts& counts, const Options& options, const
                          {"profile", profile.name()},
                          {"seconds", seconds}};
   for (std::string_view status : StatusWords()) json[std::string(status)] = CountOf(counts, status);
+  json["waived"] = CountOf(counts, kWaived);
+  if (!options.shard.text.empty()) json["shard"] = options.shard.text;
   return json;
 }
 
@@ -291,6 +305,10 @@ void Record(const Options& options, const std::vector<ModuleResult>& results,
       const Judgement& judgement = subject.outcome.judgement;
       row.status = StatusOfCheck(subject.outcome);
       row.detail = subject.outcome.Describe();
+      if (!result.known.empty() && IsBad(row)) {
+        row.status = kWaived;
+        row.detail = StrCat(result.known, "\n", row.detail);
+      }
       row.elements = judgement.elements;
       row.failed = judgement.failed;
       row.inconclusive = judgement.inconclusive;
@@ -334,7 +352,7 @@ ModuleResult CheckHere(const CaseFile& file, Oracle& oracle, Backend& backend,
 // A backend that lives in another process already is kept warm; any other is made in a child
 // process per module. Ends before the module at which an interrupt comes.
 std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, const Options& options,
-                                   const CheckOptions& check, Backend* outside) {
+                                   const CheckOptions& check, Backend* outside, KnownCases& known) {
   const std::unique_ptr<Oracle> oracle = MakeOracle();
   BackendMaker make_backend;
   if (options.backend != "none") {
@@ -350,10 +368,12 @@ std::vector<ModuleResult> CheckAll(const std::vector<CaseFile>& cases, const Opt
                               ? CheckHere(file, *oracle, *outside, check)
                               : CheckModuleIsolated(file, *oracle, make_backend, check);
     if (InterruptRequested()) break;
+    result.known = known.Excuse(result.name, StatusOfCheck(result.outcome));
     results.push_back(std::move(result));
     if (options.json) {
       progress.Clear();
       nlohmann::json line = ToJson(results.back());
+      if (!results.back().known.empty()) line["known"] = results.back().known;
       line["type"] = "module";
       PrintJson(line);
     }
@@ -395,7 +415,7 @@ void PrintResults(const std::vector<ModuleResult>& results, const StatusCounts& 
     Print(StrCat(count, " passed with outputs that are nearly all zero, equal or NaN"));
   }
   for (std::string_view status :
-       {"unreadable", "nothing to judge", "not judged", "rejected", "timed out"}) {
+       {"unreadable", "nothing to judge", "not judged", "rejected", "timed out", "waived"}) {
     if (CountOf(counts, status) > 0) Print(StrCat(CountOf(counts, status), " ", status));
   }
   Print(StrCat(CountOf(counts, "passed"), " passed, ", CountOf(counts, "failed"), " failed, ",
@@ -412,6 +432,7 @@ int ExitStatusOf(const StatusCounts& counts, const std::vector<ModuleResult>& re
     if (CountOf(counts, status) > 0) return kExitUsage;
   }
   const bool is_any_judged =
+      CountOf(counts, kWaived) > 0 ||
       std::any_of(results.begin(), results.end(), [](const ModuleResult& result) {
         return std::any_of(
             result.subjects.begin(), result.subjects.end(), [](const SubjectResult& subject) {
@@ -469,7 +490,9 @@ absl::StatusOr<const Profile*> ProfileOfCheck(const std::string& name,
 }
 
 absl::StatusOr<int> Run(const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<CaseFile> cases, AllCases(options.paths));
+  ASSAY_ASSIGN_OR_RETURN(const Shard shard, options.shard.Get());
+  ASSAY_ASSIGN_OR_RETURN(std::vector<CaseFile> cases, AllCases(options.paths));
+  cases = shard.Of(cases);
   ASSAY_RETURN_IF_ERROR(CheckGraphOptions(options, cases.size()));
   std::unique_ptr<Backend> probe;
   if (options.backend != "none") {
@@ -500,17 +523,20 @@ absl::StatusOr<int> Run(const Options& options) {
   }
   if (probe != nullptr && probe->Describe().in_process) probe.reset();
 
+  ASSAY_ASSIGN_OR_RETURN(KnownCases known, options.known.Read(who.version));
   RunRow run = BeginRun("check", options.backend, CommandLine());
   run.backend_version = who.version;
   if (!options.json) Print(StrCat(WhoIs(who), "; ", DescribeInputs(cases, options.seed)));
   const double start = Now();
   const InterruptGuard guard(/*ends_evaluations=*/true);
-  const std::vector<ModuleResult> results = CheckAll(cases, options, check, probe.get());
+  const std::vector<ModuleResult> results = CheckAll(cases, options, check, probe.get(), known);
   const double seconds = Now() - start;
   const StatusCounts counts = CountStatuses(results);
   nlohmann::json summary = Summary(counts, options, *profile, seconds);
   summary["backend_version"] = who.version;
   summary["not_judged"] = cases.size() - results.size();
+  const std::vector<std::string> alarms = known.Alarms();
+  if (!options.known.path.empty()) summary["alarms"] = alarms;
   Record(options, results, summary, std::move(run), seconds);
   if (options.json) {
     PrintJson(summary);
@@ -518,6 +544,7 @@ absl::StatusOr<int> Run(const Options& options) {
     PrintResults(results, counts, options,
                  StrCat(" judged by profile ", profile->name(), " in ", Seconds(seconds)));
   }
+  PrintAlarms(alarms, options.json);
   if (!options.graph.empty()) ASSAY_RETURN_IF_ERROR(DrawBounds(results, options.graph));
   if (results.size() < cases.size()) {
     PrintError(StrCat(
@@ -525,6 +552,7 @@ absl::StatusOr<int> Run(const Options& options) {
         " not judged"));
     return kExitInterrupted;
   }
+  if (!alarms.empty()) return kExitFailure;
   return ExitStatusOf(counts, results);
 }
 
@@ -572,6 +600,8 @@ void DeclareCheck(OptionList& line, VerbAction& action) {
       .NonNegative();
   line.AddFlag("--all", options->all, "A line for every module, not only for every family");
   line.AddFlag("--json", options->json, "One JSON object per module, then a summary");
+  options->known.Declare(line);
+  options->shard.Declare(line);
   options->limits.Declare(line);
   options->record.Declare(line);
   action = [options] { return Run(*options); };

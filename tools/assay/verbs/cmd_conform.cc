@@ -13,6 +13,8 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
+#include "tools/assay/cases/known_option.h"
+#include "tools/assay/cases/shard.h"
 #include "tools/assay/conform/invalid_cases.h"
 #include "tools/assay/conform/package_verb.h"
 #include "tools/assay/environment.h"
@@ -33,15 +35,22 @@ struct Options {
   bool all = false;
   bool json = false;
   MatrixOptions matrix;
+  KnownOption known;
+  ShardOption shard;
   LimitOptions limits;
   RecordOptions record;
   PackageOption package;
 };
 
+std::string_view StatusOf(const GoldenResult& result) {
+  return result.known.empty() ? StatusWord(result.outcome.kind) : "waived";
+}
+
 nlohmann::json ToJson(const GoldenResult& result) {
-  return {{"name", result.name},
-          {"status", StatusWord(result.outcome.kind)},
-          {"detail", result.outcome.Describe()}};
+  nlohmann::json json = {
+      {"name", result.name}, {"status", StatusOf(result)}, {"detail", result.outcome.Describe()}};
+  if (!result.known.empty()) json["known"] = result.known;
+  return json;
 }
 
 // Counts of how the goldens ended: per file of the suite, or per op.
@@ -56,7 +65,7 @@ void PrintTable(const std::vector<GoldenCase>& cases, const std::vector<GoldenRe
     std::vector<std::string> names = {cases[i].file.substr(0, cases[i].file.find('.'))};
     for (const std::string& name : by_op ? cases[i].ops : names) {
       groups[name].ops.insert(cases[i].ops.begin(), cases[i].ops.end());
-      ++groups[name].counts[StatusWord(results[i].outcome.kind)];
+      ++groups[name].counts[StatusOf(results[i])];
     }
   }
   Table table({{by_op ? "op" : "suite"},
@@ -84,8 +93,9 @@ absl::Status Record(const Options& options, const std::vector<GoldenCase>& cases
     // The family of a golden, for the page's table, is the file that it stands in.
     row.name = cases[i].file.substr(0, cases[i].file.find('.')) + "__" + results[i].name;
     row.subject = options.backend;
-    row.status = StatusWord(results[i].outcome.kind);
+    row.status = StatusOf(results[i]);
     row.detail = results[i].outcome.Describe();
+    if (!results[i].known.empty()) row.detail = StrCat(results[i].known, "\n", row.detail);
     for (const GoldenCase::Row& golden : cases[i].rows) {
       for (const Literal& leaf : golden.expected) row.elements += leaf.element_count();
     }
@@ -153,7 +163,8 @@ absl::StatusOr<std::vector<GoldenCase>> CasesFor(const Options& options) {
   std::erase_if(cases, [&](const GoldenCase& golden) {
     return golden.name.find(options.filter) == std::string::npos;
   });
-  if (!cases.empty()) return cases;
+  ASSAY_ASSIGN_OR_RETURN(const Shard shard, options.shard.Get());
+  if (!cases.empty()) return shard.Of(cases);
   return absl::NotFoundError(StrCat("no case's name has '", options.filter, "' in it"));
 }
 
@@ -187,7 +198,7 @@ GoldenResult RunCause(const std::string& folder, Oracle& oracle, const BackendMa
 // A backend that lives in another process already is kept warm; any other is made in a child
 // process per golden.
 std::vector<GoldenResult> RunAll(const std::vector<GoldenCase>& cases, const Options& options,
-                                 Backend& probe) {
+                                 Backend& probe, KnownCases& known) {
   CompileOptions compile;
   compile.limits = options.limits.Get();
   const bool isolate = probe.Describe().in_process;
@@ -209,6 +220,7 @@ std::vector<GoldenResult> RunAll(const std::vector<GoldenCase>& cases, const Opt
     progress.Begin(golden.name);
     GoldenResult result = run(golden);
     if (InterruptRequested()) break;
+    result.known = known.Excuse(golden.name, StatusWord(result.outcome.kind));
     results.push_back(std::move(result));
     if (options.json) {
       progress.Clear();
@@ -227,11 +239,16 @@ void PrintResults(const std::vector<GoldenCase>& cases, const std::vector<Golden
   PrintTable(cases, results, by_op);
   for (const GoldenResult& result : results) {
     if (result.outcome.IsPass()) continue;
+    if (!result.known.empty()) {
+      Print(StrCat(Styled(Style::kWarn, "waived"), " ", result.name, ": ", result.known));
+      continue;
+    }
     Print(StrCat(Styled(Style::kBad, StatusWord(result.outcome.kind)), " ", result.name, ": ",
                  result.outcome.Describe()));
   }
   Print(StrCat(counts["passed"], " passed, ", counts["failed"], " failed, ", counts["unsupported"],
-               " unsupported, ", counts["crashed"], " crashed"));
+               " unsupported, ", counts["crashed"], " crashed",
+               counts["waived"] > 0 ? StrCat(", ", counts["waived"], " waived") : ""));
 }
 
 absl::StatusOr<int> RunMatrixSuite(const Options& options) {
@@ -248,26 +265,33 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
   matrix.all = options.all;
   matrix.json = options.json;
   matrix.limits = options.limits.Get();
-  ASSAY_ASSIGN_OR_RETURN(const MatrixTotals totals, RunMatrix(matrix, *backend));
+  ASSAY_ASSIGN_OR_RETURN(const Shard shard, options.shard.Get());
+  matrix.shard_index = shard.index;
+  matrix.shard_count = shard.count;
+  ASSAY_ASSIGN_OR_RETURN(KnownCases known, options.known.Read(run.backend_version));
+  ASSAY_ASSIGN_OR_RETURN(const MatrixTotals totals, RunMatrix(matrix, *backend, known));
+  const std::vector<std::string> alarms = known.Alarms();
   run.seconds = Now() - start;
-  const nlohmann::json summary = {{"type", "summary"},
-                                  {"verb", "conform"},
-                                  {"suite", "matrix"},
-                                  {"tier", matrix.tier},
-                                  {"shard", matrix.shard},
-                                  {"filter", matrix.filter},
-                                  {"backend", options.backend},
-                                  {"backend_version", run.backend_version},
-                                  {"passed", totals.passed},
-                                  {"failed", totals.failed},
-                                  {"inconclusive", totals.inconclusive},
-                                  {"unsupported", totals.unsupported},
-                                  {"rejected", totals.rejected},
-                                  {"crashed", totals.crashed},
-                                  {"timed out", totals.timed_out},
-                                  {"not for their mode", totals.not_for_mode},
-                                  {"not_run", totals.not_run},
-                                  {"seconds", run.seconds}};
+  nlohmann::json summary = {{"type", "summary"},
+                            {"verb", "conform"},
+                            {"suite", "matrix"},
+                            {"tier", matrix.tier},
+                            {"shard", options.shard.text},
+                            {"filter", matrix.filter},
+                            {"backend", options.backend},
+                            {"backend_version", run.backend_version},
+                            {"passed", totals.passed},
+                            {"failed", totals.failed},
+                            {"inconclusive", totals.inconclusive},
+                            {"unsupported", totals.unsupported},
+                            {"rejected", totals.rejected},
+                            {"crashed", totals.crashed},
+                            {"timed out", totals.timed_out},
+                            {"waived", totals.waived},
+                            {"not for their mode", totals.not_for_mode},
+                            {"not_run", totals.not_run},
+                            {"seconds", run.seconds}};
+  if (!options.known.path.empty()) summary["alarms"] = alarms;
   run.summary = JsonText(summary);
   run.cases = totals.cases;
   options.record.Save(run);
@@ -277,13 +301,16 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
     Print(StrCat(Grouped(totals.passed), " passed, ", Grouped(totals.failed), " failed, ",
                  Grouped(totals.inconclusive), " inconclusive, ", Grouped(totals.unsupported),
                  " unsupported, ", Grouped(totals.rejected), " rejected, ", Grouped(totals.crashed),
-                 " crashed, ", Grouped(totals.timed_out), " timed out in ",
+                 " crashed, ", Grouped(totals.timed_out), " timed out",
+                 totals.waived > 0 ? StrCat(", ", totals.waived, " waived") : "", " in ",
                  Grouped(static_cast<int64_t>(run.seconds)), " s; ", Grouped(totals.not_for_mode),
                  " programs have no such mode"));
   }
+  PrintAlarms(alarms, options.json);
   if (InterruptRequested()) return kExitInterrupted;
   ASSAY_RETURN_IF_ERROR(
-      options.package.Save(run, "matrix", matrix.tier, matrix.filter, matrix.shard));
+      options.package.Save(run, "matrix", matrix.tier, matrix.filter, options.shard.text));
+  if (!alarms.empty()) return kExitFailure;
   return totals.failed + totals.rejected + totals.crashed + totals.timed_out > 0 ? kExitFailure
                                                                                  : kExitOk;
 }
@@ -293,12 +320,17 @@ absl::StatusOr<int> Run(const Options& options) {
       const std::optional<int> done,
       options.package.Do(options.matrix.page, options.python, options.limits.timeout));
   if (done.has_value()) return *done;
-  if (options.suite == "invalid") return RunInvalidSuite(options);
+  if (options.suite == "invalid") {
+    if (options.known.path.empty() && options.shard.text.empty()) return RunInvalidSuite(options);
+    return absl::InvalidArgumentError("--known and --shard are not for --suite invalid");
+  }
   if (options.suite == "matrix") return RunMatrixSuite(options);
   const MatrixOptions& matrix = options.matrix;
-  if (matrix.tier != MatrixOptions().tier || !matrix.shard.empty() || !matrix.page.empty() ||
-      !matrix.cases.empty()) {
-    return absl::InvalidArgumentError("--tier, --shard, --page and --cases are of --suite matrix");
+  if (matrix.tier != MatrixOptions().tier || !matrix.page.empty() || !matrix.cases.empty()) {
+    return absl::InvalidArgumentError("--tier, --page and --cases are of --suite matrix");
+  }
+  if (!options.package.folder.empty() && !options.shard.text.empty()) {
+    return absl::InvalidArgumentError("a package of a part is of --suite matrix alone");
   }
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> probe,
                          OpenBackend(options.backend, options.python, options.limits.timeout));
@@ -306,27 +338,32 @@ absl::StatusOr<int> Run(const Options& options) {
   RunRow run = BeginRun("conform", options.backend, CommandLine());
   run.backend_version = probe->Describe().version;
   if (!options.json) Print(WhoIs(probe->Describe()));
+  ASSAY_ASSIGN_OR_RETURN(KnownCases known, options.known.Read(run.backend_version));
   const double start = Now();
   const InterruptGuard guard;
-  const std::vector<GoldenResult> results = RunAll(cases, options, *probe);
+  const std::vector<GoldenResult> results = RunAll(cases, options, *probe, known);
   const size_t not_run = cases.size() - results.size();
   cases.resize(results.size());
   run.seconds = Now() - start;
   std::map<std::string_view, int64_t> counts;
-  for (const GoldenResult& result : results) ++counts[StatusWord(result.outcome.kind)];
-  const nlohmann::json summary = {{"type", "summary"},
-                                  {"verb", "conform"},
-                                  {"suite", options.suite},
-                                  {"filter", options.filter},
-                                  {"backend", options.backend},
-                                  {"backend_version", run.backend_version},
-                                  {"passed", counts["passed"]},
-                                  {"failed", counts["failed"]},
-                                  {"unsupported", counts["unsupported"]},
-                                  {"timed out", counts["timed out"]},
-                                  {"crashed", counts["crashed"]},
-                                  {"not_run", not_run},
-                                  {"seconds", run.seconds}};
+  for (const GoldenResult& result : results) ++counts[StatusOf(result)];
+  nlohmann::json summary = {{"type", "summary"},
+                            {"verb", "conform"},
+                            {"suite", options.suite},
+                            {"filter", options.filter},
+                            {"shard", options.shard.text},
+                            {"backend", options.backend},
+                            {"backend_version", run.backend_version},
+                            {"passed", counts["passed"]},
+                            {"failed", counts["failed"]},
+                            {"unsupported", counts["unsupported"]},
+                            {"timed out", counts["timed out"]},
+                            {"crashed", counts["crashed"]},
+                            {"waived", counts["waived"]},
+                            {"not_run", not_run},
+                            {"seconds", run.seconds}};
+  const std::vector<std::string> alarms = known.Alarms();
+  if (!options.known.path.empty()) summary["alarms"] = alarms;
   run.summary = JsonText(summary);
   const absl::Status saved = Record(options, cases, results, std::move(run));
   if (options.json) {
@@ -334,11 +371,13 @@ absl::StatusOr<int> Run(const Options& options) {
   } else {
     PrintResults(cases, results, counts, options.all);
   }
+  PrintAlarms(alarms, options.json);
   if (not_run > 0) {
     PrintError(StrCat("interrupted: ", Count(static_cast<int64_t>(not_run), "golden"), " not run"));
     return kExitInterrupted;
   }
   ASSAY_RETURN_IF_ERROR(saved);
+  if (!alarms.empty()) return kExitFailure;
   return counts["failed"] + counts["crashed"] + counts["timed out"] > 0 ? kExitFailure : kExitOk;
 }
 
@@ -357,10 +396,11 @@ void DeclareConform(OptionList& line, VerbAction& action) {
   line.AddFlag("--all", options->all, "A line for every op, not only for every file");
   line.AddFlag("--json", options->json, "One JSON object per golden, then a summary");
   line.Add("--tier", options->matrix.tier, "Of the matrix: smoke, ci or full").ShowDefault();
-  line.Add("--shard", options->matrix.shard, "Of the matrix: 2/8 is the second of eight parts");
   line.Add("--page", options->matrix.page, "Of the matrix: write the table by op and type here");
   line.Add("--cases", options->matrix.cases,
            "Of the matrix: write the programs and inputs of cells that fail into this folder");
+  options->known.Declare(line);
+  options->shard.Declare(line);
   options->limits.Declare(line);
   options->record.Declare(line);
   options->package.Declare(line);

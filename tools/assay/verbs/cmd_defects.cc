@@ -11,7 +11,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "fuzz/campaign/campaign.h"
 #include "fuzz/defects/defects.h"
 #include "nlohmann/json.hpp"
@@ -20,6 +19,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
+#include "tools/assay/cases/shard.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/findings/campaign_tools.h"
 #include "tools/assay/json_line.h"
@@ -165,20 +165,9 @@ int List(const Options& options) {
 }
 
 // The defects number i, i + n, i + 2n, ... of shard "i/n".
-absl::StatusOr<std::vector<PlantedDefect>> OfShard(const std::string& shard) {
-  const size_t stroke = shard.find('/');
-  int64_t i = 0, n = 0;
-  if (stroke == std::string::npos || !absl::SimpleAtoi(shard.substr(0, stroke), &i) ||
-      !absl::SimpleAtoi(shard.substr(stroke + 1), &n) || i < 1 || i > n) {
-    return absl::InvalidArgumentError(
-        StrCat("--shard: '", shard, "' is not I/N with 1 <= I <= N, as in 2/3"));
-  }
-  std::vector<PlantedDefect> chosen;
-  for (size_t k = static_cast<size_t>(i - 1); k < PlantedDefects().size();
-       k += static_cast<size_t>(n)) {
-    chosen.push_back(PlantedDefects()[k]);
-  }
-  return chosen;
+absl::StatusOr<std::vector<PlantedDefect>> OfShard(const std::string& text) {
+  ASSAY_ASSIGN_OR_RETURN(const Shard shard, ShardOption{text}.Get());
+  return shard.Of(std::vector<PlantedDefect>(PlantedDefects().begin(), PlantedDefects().end()));
 }
 
 // The file of a shard's results; one of another name for each shard, so that they may share --out.

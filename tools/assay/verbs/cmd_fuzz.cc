@@ -6,6 +6,8 @@
 #include "nlohmann/json.hpp"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "tools/assay/cases/known_option.h"
+#include "tools/assay/cases/shard.h"
 #include "tools/assay/defect_option.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/findings/campaign_tools.h"
@@ -23,12 +25,29 @@ struct Options {
   std::string python;  // of the xla backends
   std::string defect;
   std::string out = "assay-out/fuzz";
-  std::string known;  // file of known bugs
+  KnownOption known;
+  ShardOption shard;
+  std::vector<std::string> alarms;  // of known bugs that have ended
   CampaignOptions campaign;
   bool no_triage = false, no_notable = false;
   bool json = false;
   RecordOptions record;
 };
+
+// The part of the programs that a shard has: a stretch of a campaign by count, else numbers that no
+// other shard reaches.
+void TakeShard(const Shard& shard, CampaignOptions& campaign) {
+  constexpr int64_t kFarAway = 1'000'000'000;
+  if (shard.IsAll()) return;
+  if (campaign.count == 0) {
+    campaign.first += shard.index * kFarAway;
+    return;
+  }
+  const int64_t begin = campaign.count * shard.index / shard.count;
+  const int64_t end = campaign.count * (shard.index + 1) / shard.count;
+  campaign.first += begin;
+  campaign.count = end - begin;
+}
 
 absl::Status Complete(Options& options) {
   options.campaign.backends = {options.backend};
@@ -37,11 +56,18 @@ absl::Status Complete(Options& options) {
     ASSAY_ASSIGN_OR_RETURN(std::string defect, DefectJson(options.defect));
     options.campaign.compile.defect = defect;
   }
-  if (!options.known.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(options.campaign.known, KnownBugsOf(options.known));
-    for (const KnownBug& bug : RemoveExpired(options.campaign.known, TodayUtc())) {
-      if (!options.json) Print(StrCat("no longer known since ", bug.expires, ": ", bug.reason));
-    }
+  if (!options.known.path.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(options.campaign.known, KnownBugsOf(options.known.path));
+    // A random program is no case with a name, so nobody can say here that a known bug is gone.
+    options.alarms = KnownCases(options.campaign.known, "", TodayUtc()).Alarms();
+    RemoveExpired(options.campaign.known, TodayUtc());
+  }
+  ASSAY_ASSIGN_OR_RETURN(const Shard shard, options.shard.Get());
+  const bool is_counted = options.campaign.count > 0;
+  TakeShard(shard, options.campaign);
+  if (is_counted && options.campaign.count == 0) {
+    return absl::InvalidArgumentError(
+        StrCat("--shard ", options.shard.text, " has no program of so few"));
   }
   options.campaign.notable = !options.no_notable;
   options.campaign.out_dir = options.out;
@@ -68,6 +94,8 @@ absl::StatusOr<int> Run(Options options) {
   if (!summary.ok()) return summary.status();
   nlohmann::json json = CampaignJson(*summary, options.defect);
   json["backend_version"] = who.version;
+  if (!options.shard.text.empty()) json["shard"] = options.shard.text;
+  if (!options.known.path.empty()) json["alarms"] = options.alarms;
   run.seconds = summary->seconds;
   run.summary = JsonText(json);
   AddFindings(*summary, run);
@@ -77,12 +105,13 @@ absl::StatusOr<int> Run(Options options) {
   } else {
     PrintCampaign(*summary, options.defect);
   }
+  PrintAlarms(options.alarms, options.json);
   ASSAY_RETURN_IF_ERROR(summary->error);
   if (summary->interrupted) {
     PrintError("interrupted; --resume goes on");
     return kExitInterrupted;
   }
-  return summary->Failures() > 0 ? kExitFailure : kExitOk;
+  return summary->Failures() > 0 || !options.alarms.empty() ? kExitFailure : kExitOk;
 }
 
 }  // namespace
@@ -103,9 +132,8 @@ void DeclareFuzz(OptionList& line, VerbAction& action) {
   line.Add("--most-triaged", options->campaign.most_triaged,
            "Reduce and explain so many findings (default: of every kind one, and some more)")
       .Positive();
-  line.Add("--known", options->known,
-           "Bugs that are known already, a ledger of causes or a file: counted, not news "
-           "(docs/json.md)");
+  options->known.Declare(line);
+  options->shard.Declare(line);
   AddProfileOption(line, options->campaign.profile,
                    "By which programs are judged (default: the backend's)");
   line.Add("--defect", options->defect,

@@ -6,9 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "fuzz/matrix/matrix.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
@@ -48,23 +46,12 @@ int64_t CountOf(const Counts& counts, std::string_view status) {
   return at == counts.end() ? 0 : at->second;
 }
 
-absl::StatusOr<std::pair<int64_t, int64_t>> ParseShard(const std::string& text) {
-  if (text.empty()) return std::pair<int64_t, int64_t>(0, 1);
-  const std::vector<std::string> parts = absl::StrSplit(text, '/');
-  int64_t index = 0, count = 0;
-  const bool is_good = parts.size() == 2 && absl::SimpleAtoi(parts[0], &index) &&
-                       absl::SimpleAtoi(parts[1], &count) && index >= 1 && index <= count;
-  if (!is_good)
-    return absl::InvalidArgumentError(StrCat("--shard ", text, ": not of the form 2/8"));
-  return std::pair(index - 1, count);
-}
-
 // The letter of a cell of the page: the worst that happened there.
 std::string_view Symbol(const Counts& counts) {
   constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
-      {"failed", "**F**"},   {"crashed", "**C**"},  {"timed out", "**T**"},
-      {"rejected", "**R**"}, {"inconclusive", "?"}, {"nothing to judge", "?"},
-      {"passed", "ok"},      {"unsupported", "-"},
+      {"failed", "**F**"},       {"crashed", "**C**"}, {"timed out", "**T**"},
+      {"rejected", "**R**"},     {"waived", "w"},      {"inconclusive", "?"},
+      {"nothing to judge", "?"}, {"passed", "ok"},     {"unsupported", "-"},
   };
   for (const auto& [status, symbol] : kSymbols)
     if (CountOf(counts, status) > 0) return symbol;
@@ -78,7 +65,7 @@ absl::Status WritePage(const MatrixOptions& options, const BackendDescription& b
        << backend.version << "; tier " << options.tier
        << ". ok: all cells passed; **F** some are wrong, **C** the compiler or the program died, "
           "**T** it took too long, **R** a legal program was refused as wrong, ? the bound leaves "
-          "it open, - not supported.\n\n| op |";
+          "it open, w waived, - not supported.\n\n| op |";
   for (const ElementType type : MatrixTypes()) file << " " << Name(type) << " |";
   file << "\n| --- |";
   for (size_t i = 0; i < MatrixTypes().size(); ++i) file << " --- |";
@@ -131,12 +118,17 @@ absl::Status WriteCase(const std::string& folder, const MatrixCell& cell, const 
   return WriteInputs(stem + ".npz", built.inputs);
 }
 
-CaseRow RowOf(const MatrixCell& cell, const std::string& backend, const CheckResult& result) {
+CaseRow RowOf(const MatrixCell& cell, const std::string& backend, const CheckResult& result,
+              const std::string& excuse) {
   CaseRow row;
   row.name = StrCat(Name(cell.opcode()), "__", cell.Name());
   row.subject = backend;
   row.status = StatusWord(result.outcome.kind);
   if (!result.outcome.IsPass()) row.detail = result.outcome.Describe();
+  if (!excuse.empty()) {
+    row.status = "waived";
+    row.detail = StrCat(excuse, "\n", row.detail);
+  }
   const Judgement& judgement = result.outcome.judgement;
   row.elements = judgement.elements;
   row.failed = judgement.failed;
@@ -152,19 +144,21 @@ bool IsBad(const Outcome& outcome) {
 }
 
 void Tell(const MatrixOptions& options, const MatrixCell& cell, const Outcome& outcome,
-          Tally& tally) {
+          const std::string& excuse, Tally& tally) {
   if (options.json) {
-    PrintJson({{"type", "cell"},
-               {"name", cell.Name()},
-               {"op", std::string(Name(cell.opcode()))},
-               {"element_type", std::string(Name(cell.pattern.type))},
-               {"mode", std::string(Name(cell.mode))},
-               {"status", StatusWord(outcome.kind)},
-               {"detail", outcome.IsPass() ? "" : outcome.Describe()}});
+    nlohmann::json line = {{"type", "cell"},
+                           {"name", cell.Name()},
+                           {"op", std::string(Name(cell.opcode()))},
+                           {"element_type", std::string(Name(cell.pattern.type))},
+                           {"mode", std::string(Name(cell.mode))},
+                           {"status", excuse.empty() ? StatusWord(outcome.kind) : "waived"},
+                           {"detail", outcome.IsPass() ? "" : outcome.Describe()}};
+    if (!excuse.empty()) line["known"] = excuse;
+    PrintJson(line);
     return;
   }
   const std::string_view status = StatusWord(outcome.kind);
-  if (IsBad(outcome) && tally.told++ < kMostTold) {
+  if (IsBad(outcome) && excuse.empty() && tally.told++ < kMostTold) {
     // A compiler that dies writes many lines; the first says of what.
     const std::string words = outcome.Describe();
     Print(StrCat(Styled(Style::kBad, std::string(status)), " ", cell.Name(), ": ",
@@ -174,10 +168,10 @@ void Tell(const MatrixOptions& options, const MatrixCell& cell, const Outcome& o
 
 }  // namespace
 
-absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& backend) {
+absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& backend,
+                                       KnownCases& known) {
   ASSAY_ASSIGN_OR_RETURN(const MatrixTier tier, MatrixTierOf(options.tier));
-  ASSAY_ASSIGN_OR_RETURN(const auto shard, ParseShard(options.shard));
-  std::vector<MatrixCell> cells = MatrixCells(tier, shard.first, shard.second);
+  std::vector<MatrixCell> cells = MatrixCells(tier, options.shard_index, options.shard_count);
   std::erase_if(cells, [&](const MatrixCell& cell) {
     return cell.Name().find(options.filter) == std::string::npos;
   });
@@ -200,10 +194,12 @@ absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& ba
     }
     const CheckResult result = CheckIsolated(subject, CheckCase::Of(*built->module, built->inputs));
     if (InterruptRequested()) break;
-    tally.Add(cell, StatusWord(result.outcome.kind));
-    tally.rows.push_back(RowOf(cell, options.backend, result));
+    const std::string excuse = known.Excuse(cell.Name(), StatusWord(result.outcome.kind));
+    const std::string_view status = excuse.empty() ? StatusWord(result.outcome.kind) : "waived";
+    tally.Add(cell, status);
+    tally.rows.push_back(RowOf(cell, options.backend, result, excuse));
     progress.Clear();
-    Tell(options, cell, result.outcome, tally);
+    Tell(options, cell, result.outcome, excuse, tally);
     if (!options.cases.empty() && IsBad(result.outcome))
       ASSAY_RETURN_IF_ERROR(WriteCase(options.cases, cell, *built));
   }
@@ -217,10 +213,10 @@ absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& ba
     PrintTally(options, tally);
   }
   const auto count = [&tally](std::string_view status) { return CountOf(tally.all, status); };
-  return MatrixTotals{count("passed"),      count("failed"),    count("inconclusive"),
-                      count("unsupported"), count("rejected"),  count("crashed"),
-                      count("timed out"),   tally.not_for_mode, not_run,
-                      std::move(tally.rows)};
+  return MatrixTotals{
+      count("passed"),    count("failed"),  count("inconclusive"), count("unsupported"),
+      count("rejected"),  count("crashed"), count("timed out"),    count("waived"),
+      tally.not_for_mode, not_run,          std::move(tally.rows)};
 }
 
 }  // namespace assay

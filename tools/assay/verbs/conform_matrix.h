@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fuzz/triage/known_cases.h"
 #include "reports/store.h"
 #include "spec/backend/backend.h"
 
@@ -13,7 +14,7 @@ namespace assay {
 struct MatrixOptions {
   std::string backend;  // as it is named in the store
   std::string tier = "smoke";
-  std::string shard;   // "2/8": the second of eight; "": all
+  int64_t shard_index = 0, shard_count = 1;
   std::string filter;  // in the names of cells
   std::string page;    // Markdown file of the table by op and type; "": none
   std::string cases;   // folder for the programs and inputs of failing cells; "": none
@@ -25,6 +26,7 @@ struct MatrixOptions {
 struct MatrixTotals {
   int64_t passed = 0, failed = 0, inconclusive = 0, unsupported = 0, rejected = 0, crashed = 0,
           timed_out = 0;
+  int64_t waived = 0;
   int64_t not_for_mode = 0;    // cells whose program has no such mode
   int64_t not_run = 0;         // that an interrupt left out
   std::vector<CaseRow> cases;  // a row per judged cell, for the store: OP__NAME
@@ -32,6 +34,8 @@ struct MatrixTotals {
 
 // Runs the cells and prints what came out. `backend` is used in this process where it lives in
 // another one, and behind forks otherwise. Errors: options that make no sense; interrupted.
-absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& backend);
+// `known` excuses cells that fail, by their names.
+absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& backend,
+                                       KnownCases& known);
 
 }  // namespace assay
