@@ -117,6 +117,7 @@ class CudaSession {
   absl::Status Launch(CudaHandle function, const CudaLaunch& launch);
   absl::Status Synchronise();
   bool is_lost() const { return lost_ != kCudaSuccess; }
+  CudaHandle stream() const { return stream_; }  // for libraries, which work on it, too
 
  private:
   friend class CudaBuffer;

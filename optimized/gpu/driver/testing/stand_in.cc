@@ -15,6 +15,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "optimized/gpu/driver/cuda_calls.h"
 #include "optimized/gpu/driver/module_image.h"
+#include "optimized/gpu/driver/testing/stand_in_state.h"
 #include "optimized/gpu/simulator/kernel_code.h"
 #include "optimized/gpu/simulator/simulator.h"
 
@@ -102,6 +103,12 @@ void NoteLeaks() {
 }
 
 }  // namespace
+
+int EnterStandIn(const char* name) { return Enter(name, Needs::kContext); }
+DeviceMemory& StandInMemory() { return State()->memory; }
+void NoteMisuse(const std::string& text) { State()->Note(text); }
+bool HasStandInStream(CudaHandle stream) { return State()->streams.contains(NumberOf(stream)); }
+
 }  // namespace assay::gpu
 
 using namespace assay::gpu;  // the calls below have the names of C
