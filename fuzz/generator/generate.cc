@@ -189,6 +189,27 @@ std::vector<Literal> DrawInputs(Program& program, const Computation& entry,
   return inputs;
 }
 
+// Some programs lend results the memory of parameters of the same shape, which changes no value of
+// theirs. It is drawn last, so that it is the same program that lends or does not.
+void LendParameters(Choices& choices, Module& module) {
+  constexpr int kKeepPercent = 75;
+  if (choices.Percent(kKeepPercent)) return;
+  const Computation& entry = *module.entry();
+  std::vector<bool> is_lent(static_cast<size_t>(entry.parameter_count()));
+  ForEachLeaf(entry.root()->shape(), [&](const Shape& leaf, absl::Span<const int64_t> index) {
+    for (const Instruction* parameter : entry.parameters()) {
+      const int64_t number = parameter->parameter_number();
+      if (is_lent[static_cast<size_t>(number)] || !leaf.IsArray() || parameter->shape() != leaf) {
+        continue;
+      }
+      is_lent[static_cast<size_t>(number)] = true;
+      module.config().input_output_alias.push_back(
+          {Int64List(index.begin(), index.end()), number, {}, false});
+      return;
+    }
+  });
+}
+
 // The numbers of the patterns that programs for other compilers may have.
 const std::vector<size_t>& PortablePatterns() {
   static const auto& numbers = *new std::vector<size_t>([] {
@@ -310,6 +331,7 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   if (!choices.Percent(8)) fixed = Prune(module, std::move(fixed));
   result.inputs = DrawInputs(program, *module.entry(), fixed, false);
   result.exact_inputs = DrawInputs(program, *module.entry(), fixed, true);
+  if (!portable) LendParameters(choices, module);
   result.module = program.TakeModule();
   result.choices = choices.recording();
   return result;

@@ -10,6 +10,41 @@ namespace assay {
 
 BufferAssignment::~BufferAssignment() = default;
 
+namespace {
+
+// The number of a leaf among those of `shape`; -1: there is none.
+int LeafAt(const Shape& shape, absl::Span<const int64_t> wanted) {
+  int at = 0, found = -1;
+  ForEachLeaf(shape, [&](const Shape&, absl::Span<const int64_t> index) {
+    if (index == wanted) found = at;
+    ++at;
+  });
+  return found;
+}
+
+}  // namespace
+
+// The parameter's leaf that each leaf of the result replaces, by the module's aliases: {parameter,
+// leaf} by leaf of the result.
+absl::flat_hash_map<int, std::pair<int64_t, int>> BufferAssignment::Donations(const Module& module,
+                                                                              Gates& gates) {
+  absl::flat_hash_map<int, std::pair<int64_t, int>> donations;
+  const Computation* entry = module.entry();
+  for (const InputOutputAlias& alias : module.config().input_output_alias) {
+    if (alias.parameter < 0 || alias.parameter >= entry->parameter_count()) continue;
+    const Instruction* parameter = entry->parameter(alias.parameter);
+    const int from = LeafAt(parameter->shape(), alias.parameter_index);
+    const int to = LeafAt(entry->root()->shape(), alias.output_index);
+    if (from < 0 || to < 0) continue;
+    const Shape given = LeavesOf(parameter->shape())[static_cast<size_t>(from)];
+    const Shape made = LeavesOf(entry->root()->shape())[static_cast<size_t>(to)];
+    if (!given.IsArray() || !made.IsArray() || given.ByteSize() != made.ByteSize()) continue;
+    if (!gates.Allow(DecisionKind::kBuffer, "donate-argument", parameter)) continue;
+    donations[to] = {alias.parameter, from};
+  }
+  return donations;
+}
+
 absl::StatusOr<std::unique_ptr<BufferAssignment>> BufferAssignment::Run(const Module& module,
                                                                         const MemorySpace& space,
                                                                         Gates& gates,
@@ -28,10 +63,20 @@ absl::StatusOr<std::unique_ptr<BufferAssignment>> BufferAssignment::Run(const Mo
       leaves.push_back(leaf.IsArray() ? all->AddBuffer(buffer) : -1);
     }
   }
+  const auto donations = Donations(module, gates);
   for (const Shape& leaf : LeavesOf(module.entry()->root()->shape())) {
+    const int k = all->result_leaves_++;
+    const auto donated = donations.find(k);
+    if (donated != donations.end()) {
+      const auto& [parameter, number] = donated->second;
+      request.destinations.push_back(request.parameters[parameter][number]);
+      all->result_entries_.push_back(all->buffers_[request.destinations.back()].table_index);
+      continue;
+    }
     Buffer buffer;
     buffer.bytes = leaf.IsArray() ? leaf.ByteSize() : 0;
-    buffer.table_index = all->first_result() + all->result_leaves_++;
+    buffer.table_index = all->first_result() + k;
+    all->result_entries_.push_back(buffer.table_index);
     request.destinations.push_back(leaf.IsArray() ? all->AddBuffer(buffer) : -1);
   }
   const Purity purity(module);

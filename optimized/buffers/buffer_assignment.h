@@ -8,11 +8,13 @@
 // several callers has a frame of its own, with arguments and results copied.
 //
 // Decisions (kind kBuffer): "alias-reshape", "reuse-elementwise", "in-place-dus",
-// "in-place-scatter", "while-copy-elision", "share-arena". Refused: a buffer of its own and a copy.
+// "in-place-scatter", "while-copy-elision", "share-arena", "donate-argument". Refused: a buffer of
+// its own and a copy.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -68,6 +70,9 @@ class BufferAssignment {
   int64_t arena_bytes() const { return arena_bytes_; }
   int result_leaves() const { return result_leaves_; }
   int first_result() const { return BufferTable::kFirstParameter + parameter_leaves_; }
+  // The entry of the table where leaf `k` of the result is left: its own, or that of the leaf of a
+  // parameter whose memory it takes, by the module's input-output aliases.
+  int ResultEntry(int k) const { return result_entries_[static_cast<size_t>(k)]; }
   // Contents of the constant pool.
   const std::vector<uint8_t>& constants() const { return constants_; }
 
@@ -85,6 +90,8 @@ class BufferAssignment {
     int region = -1;     // -1: not in the arena
   };
 
+  static absl::flat_hash_map<int, std::pair<int64_t, int>> Donations(const Module& module,
+                                                                     Gates& gates);
   int64_t Align(int64_t bytes) const { return (bytes + alignment_ - 1) / alignment_ * alignment_; }
   BufferId AddBuffer(Buffer buffer) {
     buffers_.push_back(buffer);
@@ -100,6 +107,7 @@ class BufferAssignment {
   int64_t arena_bytes_ = 0;
   int parameter_leaves_ = 0;
   int result_leaves_ = 0;
+  std::vector<int> result_entries_;
 };
 
 }  // namespace assay

@@ -167,7 +167,7 @@ void FramePlanner::CreateValues(const Request& request) {
         value.def = i;
         value.bytes = leaves[k].ByteSize();
         value.def_time = kBeforeAll;
-        value.owned = request.parameters_writable;
+        value.owned = absl::c_linear_search(request.destinations, buffers[k]);
         value.buffer = buffers[k];
         values.push_back(NewValue(value));
       }
@@ -359,9 +359,9 @@ absl::Status FramePlanner::AssignWhile(const Instruction* instruction, int time)
     }
   }
   std::vector<BufferId> state = BuffersOf(results);
-  Request condition{instruction->callee(0), {state}, false, {}};
+  Request condition{instruction->callee(0), {state}, {}};
   ASSAY_RETURN_IF_ERROR(PlanCallee(instruction, time, std::move(condition)).status());
-  Request body{instruction->callee(1), {state}, true, state};
+  Request body{instruction->callee(1), {state}, state};
   return PlanCallee(instruction, time, std::move(body)).status();
 }
 
@@ -371,7 +371,7 @@ absl::Status FramePlanner::AssignBranches(const Instruction* instruction, int ti
   }
   std::vector<BufferId> results = BuffersOf(of_[instruction]);
   for (size_t k = 0; k < instruction->callees().size(); ++k) {
-    Request request{instruction->callee(k), {}, false, results};
+    Request request{instruction->callee(k), {}, results};
     if (instruction->opcode() == Opcode::kCall) {
       for (const Instruction* operand : instruction->operands()) {
         request.parameters.push_back(BuffersOf(of_[operand]));
@@ -437,42 +437,68 @@ void FramePlanner::FinalCopies(const Request& request) {
   }
 }
 
-// First fit in order of definition. Memory of the dead is shared where the gate allows it.
-void FramePlanner::PackRegion() {
-  std::vector<Item*> order;
-  for (Item& item : items_) order.push_back(&item);
-  std::sort(order.begin(), order.end(), [](const Item* a, const Item* b) {
+// The lowest place of `item` beside those that are placed and live while it lives. With `touches`
+// two lives may share the step in which one ends and the other begins.
+int64_t FramePlanner::LowestFit(const Item& item, const std::vector<const Item*>& placed,
+                                bool touches) const {
+  const auto is_over = [&](const Item& first, const Item& second) {
+    return first.end < second.start ||
+           (touches && first.end <= second.start && first.start < second.start);
+  };
+  std::vector<std::pair<int64_t, int64_t>> taken;
+  for (const Item* other : placed) {
+    if (is_over(*other, item) || is_over(item, *other)) continue;
+    taken.emplace_back(other->offset, other->offset + Room(*other));
+  }
+  std::sort(taken.begin(), taken.end());
+  int64_t offset = 0;
+  for (const auto& [from, to] : taken) {
+    if (from >= offset + item.bytes && from > offset) break;
+    offset = std::max(offset, to);
+  }
+  return offset;
+}
+
+// The order in which to place the items: by their beginning, or the largest first, whichever takes
+// less memory. Large frames have the first alone, since trying the second takes as long again.
+std::vector<FramePlanner::Item*> FramePlanner::PackingOrder() {
+  std::vector<Item*> by_start;
+  for (Item& item : items_) by_start.push_back(&item);
+  std::sort(by_start.begin(), by_start.end(), [](const Item* a, const Item* b) {
     return std::pair(a->start, a) < std::pair(b->start, b);  // elements of one vector: by position
   });
+  constexpr size_t kMany = 4000;
+  if (items_.size() > kMany) return by_start;
+  std::vector<Item*> by_size = by_start;
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const Item* a, const Item* b) { return a->bytes > b->bytes; });
+  const auto height = [&](const std::vector<Item*>& order) {
+    std::vector<const Item*> placed;
+    int64_t high = 0;
+    for (Item* item : order) {
+      item->offset = LowestFit(*item, placed, false);
+      high = std::max(high, item->offset + Room(*item));
+      placed.push_back(item);
+    }
+    return high;
+  };
+  return height(by_size) < height(by_start) ? by_size : by_start;
+}
+
+// Memory of the dead is shared where the gate allows it.
+void FramePlanner::PackRegion() {
   std::vector<const Item*> placed;
   int64_t high = 0;
-  auto lowest_fit = [&](const Item& item, int slack) {
-    std::vector<std::pair<int64_t, int64_t>> taken;
-    for (const Item* other : placed) {
-      bool dead = other->end < item.start ||
-                  (slack > 0 && other->end <= item.start && other->start < item.start);
-      if (!dead)
-        taken.push_back(
-            {other->offset, other->offset + all_.Align(std::max<int64_t>(other->bytes, 1))});
-    }
-    std::sort(taken.begin(), taken.end());
-    int64_t offset = 0;
-    for (const auto& [from, to] : taken) {
-      if (from >= offset + item.bytes && from > offset) break;
-      offset = std::max(offset, to);
-    }
-    return offset;
-  };
-  for (Item* next : order) {
+  for (Item* next : PackingOrder()) {
     Item& item = *next;
-    item.offset = lowest_fit(item, 0);
+    item.offset = LowestFit(item, placed, false);
     if (item.offset < high) {
       if (!gates_.Claim(DecisionKind::kBuffer, "share-arena", item.at, true)) item.offset = high;
-    } else if (int64_t early = lowest_fit(item, 1);
+    } else if (int64_t early = LowestFit(item, placed, true);
                early < high && gates_.Claim(DecisionKind::kBuffer, "share-arena", item.at, false)) {
       item.offset = early;  // only a planted defect claims memory that is still read
     }
-    high = std::max(high, item.offset + all_.Align(std::max<int64_t>(item.bytes, 1)));
+    high = std::max(high, item.offset + Room(item));
     placed.push_back(&item);
     if (item.buffer >= 0) all_.buffers_[item.buffer].offset = item.offset;
     if (item.child_region >= 0) all_.regions_[item.child_region].offset = item.offset;

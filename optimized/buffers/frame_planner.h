@@ -3,6 +3,7 @@
 // buffer_assignment.h.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -26,8 +27,9 @@ class FramePlanner {
   struct Request {
     const Computation* computation;
     std::vector<std::vector<BufferId>> parameters;
-    bool parameters_writable = false;
-    std::vector<BufferId> destinations;  // of the result's leaves; empty: wherever they are
+    // Of the result's leaves; empty: wherever they are. A buffer that holds a leaf of a parameter,
+    // too, may be written when that has been read for the last time.
+    std::vector<BufferId> destinations;
   };
   absl::StatusOr<const Frame*> Plan(Request request);
   int region() const { return region_; }
@@ -78,6 +80,9 @@ class FramePlanner {
   absl::StatusOr<const Frame*> PlanCallee(const Instruction* instruction, int time,
                                           Request request);
   void FinalCopies(const Request& request);
+  int64_t Room(const Item& item) const { return all_.Align(std::max<int64_t>(item.bytes, 1)); }
+  int64_t LowestFit(const Item& item, const std::vector<const Item*>& placed, bool touches) const;
+  std::vector<Item*> PackingOrder();
   void PackRegion();
   std::vector<BufferId> BuffersOf(const std::vector<ValueId>& values) const {
     std::vector<BufferId> result;

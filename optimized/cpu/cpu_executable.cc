@@ -58,35 +58,112 @@ void AppendLeaves(const Literal& value, std::vector<const Literal*>& leaves) {
   for (const Literal& element : value.elements()) AppendLeaves(element, leaves);
 }
 
+// A leaf of the result that takes over what a parameter's leaf holds: the memory, where that was
+// given away, else a copy.
+struct TakenLeaf {
+  const Literal* from = nullptr;
+  Literal* given = nullptr;
+};
+
+absl::StatusOr<Literal> TakeOver(const TakenLeaf& taken, const Shape& shape, int64_t limit) {
+  if (taken.given != nullptr && Compatible(taken.given->shape(), shape)) {
+    // Literals lie in row-major order whatever their layout says.
+    Literal moved = std::move(*taken.given);
+    moved.set_layout(shape.layout());
+    return moved;
+  }
+  ASSAY_ASSIGN_OR_RETURN(Literal copy, Literal::CreateUndefined(shape, limit));
+  const absl::Span<const uint8_t> bytes = taken.from->bytes();
+  std::memcpy(copy.bytes().data(), bytes.data(), bytes.size());
+  return copy;
+}
+
+// A large number of every type of float, and of integers one that is no index.
+constexpr int kPoison = 0xFB;
+
+struct ResultOptions {
+  int64_t limit = 0;
+  bool fill = false, poison = false;
+  std::vector<TakenLeaf> taken;  // by leaf; of those that are new, `from` is null
+};
+
 // Compiled code writes every element of a result: large ones are not filled first. Small ones are
 // zeros, which costs next to nothing, so that an element that was left out after all is the same
-// in every run.
-absl::StatusOr<Literal> AllocateResult(const Shape& shape, int64_t limit, bool fill) {
+// in every run. `leaf` counts the leaves passed.
+absl::StatusOr<Literal> AllocateResult(const Shape& shape, const ResultOptions& options,
+                                       size_t& leaf) {
   if (shape.HasDynamicDimension()) {
     return absl::UnimplementedError(
         StrCat("a value of dynamic shape ", shape.ToString(), " cannot be returned"));
   }
   constexpr int64_t kSmallResult = 1 << 16;
   if (!shape.IsTuple()) {
-    return fill || shape.ByteSize() <= kSmallResult ? Literal::Create(shape, limit)
-                                                    : Literal::CreateUndefined(shape, limit);
+    const TakenLeaf& taken = options.taken[leaf++];
+    if (taken.from != nullptr) return TakeOver(taken, shape, options.limit);
+    const bool filled = options.fill || shape.ByteSize() <= kSmallResult;
+    ASSAY_ASSIGN_OR_RETURN(Literal made, filled ? Literal::Create(shape, options.limit)
+                                                : Literal::CreateUndefined(shape, options.limit));
+    const absl::Span<uint8_t> bytes = made.bytes();
+    if (options.poison && shape.IsArray()) std::memset(bytes.data(), kPoison, bytes.size());
+    return made;
   }
   std::vector<Literal> elements;
   for (const Shape& element : shape.elements()) {
-    ASSAY_ASSIGN_OR_RETURN(Literal literal, AllocateResult(element, limit, fill));
+    ASSAY_ASSIGN_OR_RETURN(Literal literal, AllocateResult(element, options, leaf));
     elements.push_back(std::move(literal));
   }
   return Literal::Tuple(std::move(elements));
 }
 
-// A large number of every type of float, and of integers one that is no index.
-constexpr int kPoison = 0xFB;
+void AppendLeaves(Literal& value, std::vector<Literal*>& leaves) {
+  if (!value.shape().IsTuple()) {
+    leaves.push_back(&value);
+    return;
+  }
+  for (Literal& element : value.mutable_elements()) AppendLeaves(element, leaves);
+}
 
-void Poison(Literal& value) {
-  for (Literal& element : value.mutable_elements()) Poison(element);
-  if (!value.shape().IsArray()) return;
-  const absl::Span<uint8_t> bytes = value.bytes();
-  if (!bytes.empty()) std::memset(bytes.data(), kPoison, bytes.size());
+// The leaves of all arguments, and those of them that were given away (null: they were not).
+struct ArgumentLeaves {
+  std::vector<const Literal*> all;
+  std::vector<Literal*> given;
+
+  ArgumentLeaves(const std::vector<const Literal*>& arguments,
+                 const std::vector<Literal*>& donated) {
+    for (size_t k = 0; k < arguments.size(); ++k) {
+      AppendLeaves(*arguments[k], all);
+      if (k < donated.size() && donated[k] != nullptr) AppendLeaves(*donated[k], given);
+      given.resize(all.size(), nullptr);
+    }
+  }
+};
+
+// Each literal that is given away is the argument at its place, and no other's.
+absl::Status CheckDonated(const std::vector<std::vector<const Literal*>>& arguments,
+                          const std::vector<std::vector<Literal*>>& donated) {
+  if (donated.size() != arguments.size()) {
+    return MakeError(ErrorClass::kRejected, StrCat("cpu: donated arguments of ", donated.size(),
+                                                   " devices, arguments of ", arguments.size()));
+  }
+  for (size_t d = 0; d < donated.size(); ++d) {
+    for (size_t k = 0; k < donated[d].size(); ++k) {
+      if (donated[d][k] == nullptr) continue;
+      if (k >= arguments[d].size() || donated[d][k] != arguments[d][k]) {
+        return MakeError(ErrorClass::kRejected,
+                         StrCat("cpu: what is donated as argument ", k, " of device ", d,
+                                " is not the argument itself"));
+      }
+      for (size_t e = 0; e < arguments.size(); ++e) {
+        const auto uses = std::count(arguments[e].begin(), arguments[e].end(), donated[d][k]);
+        if (uses > (e == d ? 1 : 0)) {
+          return MakeError(ErrorClass::kRejected,
+                           StrCat("cpu: argument ", k, " of device ", d,
+                                  " is donated, and is another argument, too; pass a copy"));
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -135,11 +212,26 @@ absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& ar
   return absl::OkStatus();
 }
 
-absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments, int64_t number,
+absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments,
+                                    const std::vector<Literal*>& donated, int64_t number,
                                     Rendezvous& rendezvous, Device& device) const {
   ASSAY_RETURN_IF_ERROR(CheckArguments(arguments));
-  absl::StatusOr<Literal> result = AllocateResult(
-      program_.module->entry()->root()->shape(), program_.limits.memory_bytes, program_.has_defect);
+  const BufferAssignment& buffers = *program_.buffers;
+  ArgumentLeaves inputs(arguments, donated);
+  ResultOptions options{program_.limits.memory_bytes, program_.has_defect, program_.poison, {}};
+  options.taken.resize(static_cast<size_t>(buffers.result_leaves()));
+  for (int k = 0; k < buffers.result_leaves(); ++k) {
+    if (buffers.ResultEntry(k) >= buffers.first_result()) continue;
+    const auto from = static_cast<size_t>(buffers.ResultEntry(k) - BufferTable::kFirstParameter);
+    options.taken[static_cast<size_t>(k)] = {inputs.all[from], inputs.given[from]};
+  }
+  device.result_bytes = program_.module->entry()->root()->shape().ByteSize();
+  for (const TakenLeaf& taken : options.taken) {
+    if (taken.given != nullptr) device.result_bytes -= taken.given->shape().ByteSize();
+  }
+  size_t leaf = 0;
+  absl::StatusOr<Literal> result =
+      AllocateResult(program_.module->entry()->root()->shape(), options, leaf);
   if (!result.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(result.status().message()));
   device.result = *std::move(result);
   if (device.arena == nullptr) device.arena.reset(AllocateAligned(program_.buffers->arena_bytes()));
@@ -149,7 +241,6 @@ absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments
   }
   if (program_.poison) {
     std::memset(device.arena.get(), kPoison, static_cast<size_t>(program_.buffers->arena_bytes()));
-    Poison(device.result);
   }
   RunContext& context = device.context;
   context.stopped = &rendezvous.stopped();
@@ -168,11 +259,14 @@ absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments
   table[BufferTable::kArena] = device.arena.get();
   table[BufferTable::kConstants] = const_cast<uint8_t*>(program_.buffers->constants().data());
   table[BufferTable::kContext] = &context;
-  std::vector<const Literal*> leaves;
-  for (const Literal* argument : arguments) AppendLeaves(*argument, leaves);
-  AppendLeaves(device.result, leaves);
-  for (size_t k = 0; k < leaves.size(); ++k) {
-    table[BufferTable::kFirstParameter + k] = const_cast<uint8_t*>(leaves[k]->bytes().data());
+  for (size_t k = 0; k < inputs.all.size(); ++k) {
+    table[BufferTable::kFirstParameter + k] = const_cast<uint8_t*>(inputs.all[k]->bytes().data());
+  }
+  // After the parameters: one of them lies where the result that takes its place is.
+  std::vector<Literal*> outputs;
+  AppendLeaves(device.result, outputs);
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    table[buffers.ResultEntry(static_cast<int>(k))] = outputs[k]->bytes().data();
   }
   return absl::OkStatus();
 }
@@ -220,8 +314,27 @@ absl::Status CpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
   return absl::OkStatus();
 }
 
-ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
+absl::StatusOr<RunResult> CpuExecutable::Run(
     const std::vector<std::vector<const Literal*>>& arguments) {
+  return RunWith(arguments, {});
+}
+
+absl::StatusOr<RunResult> CpuExecutable::RunDonating(
+    const std::vector<std::vector<const Literal*>>& arguments,
+    const std::vector<std::vector<Literal*>>& donated) {
+  ASSAY_RETURN_IF_ERROR(CheckDonated(arguments, donated));
+  absl::StatusOr<RunResult> run = RunWith(arguments, donated);
+  for (const std::vector<Literal*>& of_device : donated) {
+    for (Literal* given : of_device) {
+      if (given != nullptr) *given = Literal();
+    }
+  }
+  return run;
+}
+
+ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::RunWith(
+    const std::vector<std::vector<const Literal*>>& arguments,
+    const std::vector<std::vector<Literal*>>& donated) {
   std::lock_guard<std::mutex> lock(running_);
   if (arguments.size() != devices_.size()) {
     return MakeError(ErrorClass::kRejected,
@@ -243,12 +356,14 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::Run(
       start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                   std::chrono::duration<double>(std::clamp(program_.limits.seconds, 0.0, 1e8)));
   for (size_t d = 0; d < devices_.size(); ++d) {
-    ASSAY_RETURN_IF_ERROR(Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]));
+    ASSAY_RETURN_IF_ERROR(Prepare(arguments[d],
+                                  donated.empty() ? std::vector<Literal*>() : donated[d],
+                                  static_cast<int64_t>(d), rendezvous, devices_[d]));
     // With several devices the rendezvous knows who is late, and stops their loops.
     devices_[d].context.deadline =
         devices_.size() == 1 ? deadline : std::chrono::steady_clock::time_point::max();
     devices_[d].context.out_of_time = false;
-    run.peak_bytes += program_.buffers->arena_bytes() + devices_[d].result.shape().ByteSize();
+    run.peak_bytes += program_.buffers->arena_bytes() + devices_[d].result_bytes;
   }
   absl::Status status;
   if (devices_.size() == 1) {

@@ -17,6 +17,7 @@
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/host_queues.h"
 #include "spec/backend/backend.h"
+#include "spec/backend/donation.h"
 
 namespace assay {
 
@@ -39,11 +40,13 @@ struct CpuProgram {
   bool poison = false;          // as of CompileOptions
 };
 
-class CpuExecutable : public Executable, public PlannedExecutable {
+class CpuExecutable : public Executable, public PlannedExecutable, public DonatingExecutable {
  public:
   explicit CpuExecutable(CpuProgram program);
 
   absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
+  absl::StatusOr<RunResult> RunDonating(const std::vector<std::vector<const Literal*>>& arguments,
+                                        const std::vector<std::vector<Literal*>>& donated) override;
   absl::Status SetInfeed(std::vector<std::vector<Literal>> items) override;
   absl::StatusOr<std::unique_ptr<Module>> OptimizedModule() const override {
     return program_.module->Clone("");
@@ -61,12 +64,17 @@ class CpuExecutable : public Executable, public PlannedExecutable {
     std::vector<void*> table;
     RunContext context;
     Literal result;
+    int64_t result_bytes = 0;  // of those that took over no argument's memory
     HostQueues host;
   };
 
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
-  absl::Status Prepare(const std::vector<const Literal*>& arguments, int64_t number,
-                       Rendezvous& rendezvous, Device& device) const;
+  // `donated`: empty, or as many as `arguments`.
+  absl::Status Prepare(const std::vector<const Literal*>& arguments,
+                       const std::vector<Literal*>& donated, int64_t number, Rendezvous& rendezvous,
+                       Device& device) const;
+  absl::StatusOr<RunResult> RunWith(const std::vector<std::vector<const Literal*>>& arguments,
+                                    const std::vector<std::vector<Literal*>>& donated);
   absl::Status RunProcesses(std::vector<const Meeting*> meetings, std::vector<std::string> names,
                             std::chrono::steady_clock::time_point deadline);
   absl::Status RunThreads(Rendezvous& rendezvous, std::chrono::steady_clock::time_point deadline);

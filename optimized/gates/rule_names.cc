@@ -70,6 +70,7 @@ constexpr DecisionRule kRules[] = {
     {"direct-code", kKernel},
     {"divide-one", kRewrite},
     {"divide-power-of-two", kRewrite},
+    {"donate-argument", kBuffer},
     {"dot-of-nothing", kRewrite},
     {"dot-of-transpose", kRewrite},
     {"dot-to-library", kRewrite},

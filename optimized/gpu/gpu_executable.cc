@@ -188,7 +188,7 @@ absl::Status GpuExecutable::RunOn(Device& device) {
     const absl::Span<const std::byte> bytes = BytesOfLeaf(*outputs[k]);
     if (bytes.empty()) continue;
     const uint64_t address =
-        device.table[static_cast<size_t>(program_.buffers->first_result()) + k];
+        device.table[static_cast<size_t>(program_.buffers->ResultEntry(static_cast<int>(k)))];
     // The literal is the device's own.
     ASSAY_RETURN_IF_ERROR(
         device.memory->CopyOut(address, {const_cast<std::byte*>(bytes.data()), bytes.size()}));
