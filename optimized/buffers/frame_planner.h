@@ -27,8 +27,8 @@ class FramePlanner {
   struct Request {
     const Computation* computation;
     std::vector<std::vector<BufferId>> parameters;
-    // Of the result's leaves; empty: wherever they are. A buffer that holds a leaf of a parameter,
-    // too, may be written when that has been read for the last time.
+    // The result's leaves go there; empty: they may be anywhere. A buffer that holds a leaf of a
+    // parameter, too, may be written when that has been read for the last time.
     std::vector<BufferId> destinations;
   };
   absl::StatusOr<const Frame*> Plan(Request request);

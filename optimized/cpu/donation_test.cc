@@ -39,7 +39,7 @@ TEST(Donation, ACacheIsUpdatedWhereItIs) {
     ASSERT_TRUE(run.ok()) << run.status();
     EXPECT_TRUE(cache.bytes().empty()) << "what was given away is empty";
     cache = std::move(run->outputs[0]);
-    // The same memory, and no other of that size beside it: nothing but the row was moved.
+    // It is the same memory, and there is none of that size beside it: only the row was moved.
     EXPECT_EQ(cache.bytes().data(), before);
     EXPECT_LT(run->peak_bytes, 1 << 20);
   }
@@ -60,7 +60,7 @@ TEST(Donation, WhatIsNotGivenStaysAsItIs) {
   EXPECT_EQ(cache.data<float>()[4096], 0);
 }
 
-// Each result lies where the other's operand is read.
+// Each result lies where an operand of the other is read.
 TEST(Donation, ResultsMayChangePlaces) {
   constexpr char kSwap[] =
       R"(HloModule swap, input_output_alias={ {0}: (0, {}, must-alias), {1}: (1, {0}, may-alias) }

@@ -13,11 +13,11 @@ namespace assay {
 class DonatingExecutable {
  public:
   virtual ~DonatingExecutable() = default;
-  // As Executable::Run. `donated` holds, per device and in parameter order, those of `arguments`
-  // that may be overwritten, and null for the others. What the module aliases with a result comes
-  // back as that without a copy; of arguments that are kept, a copy is. All that was given is empty
-  // afterwards, whatever became of the run. Rejected: a literal that is an argument twice, or that
-  // is not the argument at its place.
+  // Runs as Executable::Run does. `donated` holds, per device and in parameter order, those of
+  // `arguments` that may be overwritten, and null for the others. What the module aliases with a
+  // result comes back as that without a copy; of arguments that are kept, a copy is. All that was
+  // given is empty afterwards, whatever became of the run. Rejected: a literal that is an argument
+  // twice, or that is not the argument at its place.
   virtual absl::StatusOr<RunResult> RunDonating(
       const std::vector<std::vector<const Literal*>>& arguments,
       const std::vector<std::vector<Literal*>>& donated) = 0;

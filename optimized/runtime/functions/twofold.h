@@ -13,14 +13,18 @@ struct Twofold {
   Twofold() = default;
   Twofold(double value) : high(value) {}  // NOLINT: a double is one
   Twofold(double h, double l) : high(h), low(l) {}
-  explicit operator double() const { return __builtin_isfinite(high) ? high + low : high; }
+  // A low part of zero would make +0 of -0.
+  explicit operator double() const {
+    return low != 0 && __builtin_isfinite(high) ? high + low : high;
+  }
 };
 
 // An infinity has no low part: one would be a NaN.
 inline Twofold Of(double high, double low) { return {high, __builtin_isfinite(high) ? low : 0}; }
 
-// |x| >= |y|, or x = 0.
+// |x| >= |y|, or x = 0. A y of zero leaves x as it is, the sign of a zero included.
 inline Twofold QuickSum(double x, double y) {
+  if (y == 0) return {x, 0};
   const double sum = x + y;
   return Of(sum, y - (sum - x));
 }
@@ -49,7 +53,8 @@ inline Twofold operator/(Twofold x, Twofold y) {
   Twofold rest = x - y * first;
   const double second = rest.high / y.high;
   rest = rest - y * second;
-  return QuickSum(first, second) + rest.high / y.high;
+  const Twofold sum = QuickSum(first, second);
+  return QuickSum(sum.high, sum.low + rest.high / y.high);
 }
 inline bool operator<(Twofold x, Twofold y) {
   return x.high < y.high || (x.high == y.high && x.low < y.low);
@@ -146,6 +151,11 @@ inline void SineAndCosine(Twofold x, Twofold& sine, Twofold& cosine) {
 inline Twofold Atan2(Twofold y, Twofold x) {
   const double guess = Atan2(y.high, x.high);
   if (!__builtin_isfinite(x.high) || !__builtin_isfinite(y.high) || y.high == 0) return guess;
+  // The squares of the largest numbers, and the low parts of the smallest, are none.
+  const double a = __builtin_fabs(x.high), b = __builtin_fabs(y.high), size = a < b ? b : a;
+  const int shift = size > 0x1p900 ? -200 : size < 0x1p-800 ? 200 : 0;
+  x = TimesPower(x, shift);
+  y = TimesPower(y, shift);
   Twofold sine, cosine;
   SineAndCosine(guess, sine, cosine);
   return Twofold(guess) + (y * cosine - x * sine) / (x * cosine + y * sine);
