@@ -103,7 +103,8 @@ class Search {
                              int64_t first) {
     for (const Decision& decision : decisions) {
       const bool is_of_pass = decision.number >= first && decision.number < first + pass.decisions;
-      if (is_of_pass && decision.kind == DecisionKind::kRequired) return decision;
+      // All others were refused.
+      if (is_of_pass && decision.taken) return decision;
     }
     return {0, DecisionKind::kRequired, pass.name, "", true};
   }

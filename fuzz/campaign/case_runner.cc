@@ -61,20 +61,36 @@ void AddSeconds(const CheckSeconds& seconds, StageSeconds& stages) {
 
 namespace {
 
-// Our own backend makes the code of small programs in a way that LLVM has no part in, and leaves
-// out passes that do not pay on CPUs. One program in so many takes LLVM's way, and another one all
-// passes; both would hardly be tried otherwise.
+// Our own backend makes the code of small programs in a way that LLVM has no part in, leaves out
+// passes that do not pay on CPUs, and has kernels of its own for what passes could write in other
+// ops. Of so many programs some go another way, which would hardly be tried otherwise: each way
+// takes the programs of a slot.
 constexpr int64_t kOtherWayEvery = 16;
 
+struct OtherWayOption {
+  int64_t slot;
+  std::string_view option;
+  std::string_view value;
+  int64_t drawn = 0;  // above 0: instead of the value, a number below this, from the case's own
+};
+constexpr OtherWayOption kOtherWays[] = {
+    {1, "prefix", "", 64},        // the first of the passes alone
+    {3, "verify", "on"},          // the module is verified after each pass
+    {5, "without", "", 1 << 20},  // one of the passes is left out
+    {7, "passes", "all"},        {11, "refuse", "library"}, {15, "direct", "off"},
+};
+
 std::map<std::string, std::string> OtherWay(const std::string& backend, int64_t index) {
-  const bool is_ours = backend.rfind("cpu", 0) == 0;
-  const auto asks_for = [&backend](const char* option) {
-    return backend.find(option) != std::string::npos;
-  };
-  if (!is_ours) return {};
-  const int64_t at = index % kOtherWayEvery;
-  if (at == kOtherWayEvery - 1 && !asks_for("direct=")) return {{"direct", "off"}};
-  if (at == kOtherWayEvery / 2 - 1 && !asks_for("passes=")) return {{"passes", "all"}};
+  if (backend.rfind("cpu", 0) != 0) return {};
+  for (const auto& [slot, option, value, drawn] : kOtherWays) {
+    if (index % kOtherWayEvery != slot || backend.find(StrCat(option, "=")) != std::string::npos) {
+      continue;
+    }
+    // The multiplier of splitmix64: neighbours differ in all bits.
+    const uint64_t mixed = static_cast<uint64_t>(index) * 0x9E3779B97F4A7C15u >> 32;
+    return {{std::string(option),
+             drawn == 0 ? std::string(value) : StrCat(mixed % static_cast<uint64_t>(drawn))}};
+  }
   return {};
 }
 

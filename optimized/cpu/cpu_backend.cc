@@ -104,7 +104,7 @@ class Compilation {
               std::shared_ptr<const GateDefect> defect)
       : options_(std::move(options)),
         memory_limit_(compile.limits.memory_bytes),
-        gates_(compile.decision_limit, std::move(defect)),
+        gates_(compile.decision_limit, std::move(defect), options_.refusals),
         trace_(gates_) {
     program_.limits = compile.limits;
     program_.devices = compile.devices;
@@ -177,7 +177,11 @@ absl::Status Compilation::RunPasses() {
   Module& module = *program_.module;
   options_.pipeline.pass_options.target = &CpuTarget();
   ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kLegalize, module, gates_, options_.pipeline));
-  if (options_.passes) ASSAY_RETURN_IF_ERROR(Optimize(module, gates_, options_.pipeline));
+  if (options_.passes) {
+    PipelineOptions optional = options_.pipeline;
+    optional.stop_after = options_.prefix;
+    ASSAY_RETURN_IF_ERROR(Optimize(module, gates_, optional));
+  }
   ASSAY_RETURN_IF_ERROR(dumped_);
   return CheckSupported(CpuTarget(), module);
 }
@@ -291,7 +295,10 @@ absl::StatusOr<std::unique_ptr<Executable>> Compilation::RunPrefix(const Module&
     return absl::InvalidArgumentError(
         StrCat("cpu: option stop-after: pass ", stop, " does not run on this module"));
   }
-  return std::make_unique<OptimizedOnly>("cpu:until", std::move(module), gates_.decisions());
+  std::map<std::string, double> statistics;
+  AddStatistics(trace_.records(), statistics);
+  return std::make_unique<OptimizedOnly>("cpu:until", std::move(module), gates_.decisions(),
+                                         std::move(statistics));
 }
 
 class CpuBackend : public Backend {

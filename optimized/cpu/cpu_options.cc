@@ -82,6 +82,17 @@ absl::Status ReadWithout(const std::string& value, CpuOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ReadPrefix(const std::string& value, CpuOptions& options) {
+  if (!absl::SimpleAtoi(value, &options.prefix) || options.prefix < 0)
+    return WrongValue("prefix", value, "a number of passes");
+  return absl::OkStatus();
+}
+
+absl::Status ReadRefuse(const std::string& value, CpuOptions& options) {
+  ASSAY_ASSIGN_OR_RETURN(options.refusals, Refusals::Parse(value));
+  return absl::OkStatus();
+}
+
 absl::Status ReadSwitch(std::string_view name, const std::string& value, bool& on) {
   if (value != "on" && value != "off") return WrongValue(name, value, "on or off");
   on = value == "on";
@@ -137,11 +148,23 @@ struct Option {
   absl::Status (*read)(const std::string& value, CpuOptions& options);
 };
 constexpr Option kOptions[] = {
-    {"isa", ReadIsa},       {"threads", ReadThreads},      {"ranks", ReadRanks},
-    {"tier", ReadTier},     {"direct", ReadDirect},        {"profile", ReadProfile},
-    {"passes", ReadPasses}, {"without", ReadWithout},      {"verify", ReadVerify},
-    {"trace", ReadTrace},   {"count", ReadCount},          {"dump-llvm", ReadDump},
-    {"until", ReadUntil},   {"stop-after", ReadStopAfter}, {"dump-passes", ReadDumpPasses},
+    {"isa", ReadIsa},
+    {"threads", ReadThreads},
+    {"ranks", ReadRanks},
+    {"tier", ReadTier},
+    {"direct", ReadDirect},
+    {"profile", ReadProfile},
+    {"passes", ReadPasses},
+    {"without", ReadWithout},
+    {"refuse", ReadRefuse},
+    {"prefix", ReadPrefix},
+    {"verify", ReadVerify},
+    {"trace", ReadTrace},
+    {"count", ReadCount},
+    {"dump-llvm", ReadDump},
+    {"until", ReadUntil},
+    {"stop-after", ReadStopAfter},
+    {"dump-passes", ReadDumpPasses},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "optimized/cpu/native/jit.h"
+#include "optimized/gates/refusals.h"
 #include "optimized/pipeline/pipeline.h"
 
 namespace assay {
@@ -23,6 +24,8 @@ struct CpuOptions {
       direct;                // small code without LLVM's code generation; absent: if it runs short
   bool passes = true;        // Stage::kOptimize; the required ones run anyway
   PipelineOptions pipeline;  // which of them, and the profile
+  int64_t prefix = -1;       // the optional passes that run, from the first on; negative: all
+  Refusals refusals;         // gates that are refused by name
   bool count = false;        // loops count their steps: the statistic work.steps
   // At least 0: compiles nothing, and shows the module as so many passes left it, required ones
   // counted (Executable::OptimizedModule).

@@ -15,7 +15,8 @@
 namespace assay {
 namespace {
 
-// The instructions that the rule added, operands before users (ids grow in the order of adding).
+// The instructions that the rule added, operands before users (ids grow in the order of adding), in
+// computations that it added, too.
 std::vector<Instruction*> NewInstructions(Instruction* root, int64_t first_new_id) {
   std::vector<Instruction*> found;
   absl::flat_hash_set<const Instruction*> seen;
@@ -26,6 +27,7 @@ std::vector<Instruction*> NewInstructions(Instruction* root, int64_t first_new_i
     if (at->id() < first_new_id || !seen.insert(at).second) continue;
     found.push_back(at);
     open.insert(open.end(), at->operands().begin(), at->operands().end());
+    for (const Computation* callee : at->callees()) open.push_back(callee->root());
   }
   std::sort(found.begin(), found.end(),
             [](const Instruction* a, const Instruction* b) { return a->id() < b->id(); });

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "optimized/gates/rule_names.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -15,8 +16,8 @@ std::string Place(const Instruction* at) {
 
 }  // namespace
 
-Gates::Gates(int64_t limit, std::shared_ptr<const GateDefect> defect)
-    : limit_(limit), defect_(std::move(defect)) {}
+Gates::Gates(int64_t limit, std::shared_ptr<const GateDefect> defect, Refusals refusals)
+    : limit_(limit), defect_(std::move(defect)), refusals_(std::move(refusals)) {}
 
 Permission Gates::Decide(DecisionKind kind, std::string_view rule, const Instruction* at,
                          bool is_taken) {
@@ -26,7 +27,8 @@ Permission Gates::Decide(DecisionKind kind, std::string_view rule, const Instruc
 }
 
 Permission Gates::Allow(DecisionKind kind, std::string_view rule, const Instruction* at) {
-  return Decide(kind, rule, at, limit_ < 0 || count() + 1 <= limit_);
+  const bool is_allowed = limit_ < 0 || count() + 1 <= limit_;
+  return Decide(kind, rule, at, is_allowed && !refusals_.Refuses(kind, rule));
 }
 
 Permission Gates::Require(DecisionKind kind, std::string_view rule, const Instruction* at) {
@@ -56,8 +58,11 @@ std::map<std::string, int64_t> Gates::Counts() const {
 
 Rewrite::Rewrite(Gates& gates, std::string_view rule, Instruction* target, bool required)
     : target_(target) {
-  const Permission permission = required ? gates.Require(DecisionKind::kRequired, rule, target)
-                                         : gates.Allow(DecisionKind::kRewrite, rule, target);
+  const DecisionRule* known = required ? FindRule(rule) : nullptr;
+  const Permission permission =
+      required
+          ? gates.Require(known == nullptr ? DecisionKind::kRequired : known->kind, rule, target)
+          : gates.Allow(DecisionKind::kRewrite, rule, target);
   allowed_ = permission;
   planted_ = permission.planted;
   first_new_id_ = target->parent()->parent()->next_id();

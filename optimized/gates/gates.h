@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "optimized/gates/planted_defect.h"
+#include "optimized/gates/refusals.h"
 #include "spec/backend/backend.h"
 #include "spec/ir/module.h"
 
@@ -32,8 +33,9 @@ struct Permission {
 
 class Gates {
  public:
-  // limit < 0: nothing is refused. `defect` may be null.
-  explicit Gates(int64_t limit = -1, std::shared_ptr<const GateDefect> defect = nullptr);
+  // limit < 0: nothing is refused but by name. `defect` may be null.
+  explicit Gates(int64_t limit = -1, std::shared_ptr<const GateDefect> defect = nullptr,
+                 Refusals refusals = {});
 
   // An optional decision about `at`. Where it is not taken: take the conservative fallback. Rules
   // are those of rule_names.h.
@@ -74,6 +76,7 @@ class Gates {
 
   int64_t limit_;
   std::shared_ptr<const GateDefect> defect_;
+  Refusals refusals_;
   std::vector<Decision> decisions_;
 };
 
@@ -84,6 +87,7 @@ class Gates {
 //   return rewrite.Replace(merged);
 class Rewrite {
  public:
+  // One that is `required` is never refused; its decision is of the rule's own kind.
   Rewrite(Gates& gates, std::string_view rule, Instruction* target, bool required = false);
   explicit operator bool() const { return allowed_; }
   // Replaces all uses of the target by `with` (after a planted defect, if one sits here, was

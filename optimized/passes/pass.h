@@ -29,6 +29,9 @@ struct PassOptions {
   // Rewrites of floating point that no clause of a profile grants, such as sums of sums in another
   // order.
   bool fast_math = false;
+  // Passes that write an op in terms of others do so unasked. Otherwise only what was refused the
+  // target's own kernel is written so (the gates of kind library).
+  bool expand = false;
   // Passes that only tell what they see stay silent below 2.
   int verbosity = 0;
   std::function<void(std::string_view line)> log;

@@ -6,6 +6,7 @@
 #include "optimized/defects/plant.h"
 #include "optimized/passes/floats/bfloat16_support.h"
 #include "optimized/pipeline/optimized_only.h"
+#include "optimized/pipeline/pass_trace.h"
 #include "optimized/pipeline/pipeline.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -36,8 +37,16 @@ class PassesBackend : public Backend {
     }
     Gates gates(limit, std::move(defect));
     std::unique_ptr<Module> copy = module.Clone("");
-    ASSAY_RETURN_IF_ERROR(Optimize(*copy, gates, options_));
-    return std::make_unique<OptimizedOnly>("passes", std::move(copy), gates.decisions());
+    PassTrace trace(gates);
+    PipelineOptions traced = options_;
+    traced.observer = [&trace](std::string_view pass, bool changed, const Module&) {
+      trace.Note(pass, changed);
+    };
+    ASSAY_RETURN_IF_ERROR(Optimize(*copy, gates, traced));
+    std::map<std::string, double> statistics;
+    AddStatistics(trace.records(), statistics);
+    return std::make_unique<OptimizedOnly>("passes", std::move(copy), gates.decisions(),
+                                           std::move(statistics));
   }
 
  private:

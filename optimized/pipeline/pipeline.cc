@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "optimized/passes/floats/bfloat16_support.h"
 #include "optimized/pipeline/registry.h"
@@ -61,6 +62,8 @@ class Runner {
       : module_(module), options_(options), required_(required) {
     context_ = std::make_unique<PassContext>(
         PassContext{gates, *options.profile, required ? PassOptions() : options.pass_options});
+    // Who names passes wants to see what they do.
+    if (!required && !options.passes.empty()) context_->options.expand = true;
   }
 
   absl::Status RunSteps(absl::Span<const PipelineStep> steps, Stage stage) {
@@ -103,7 +106,9 @@ class Runner {
 
   absl::Status RunStep(const PipelineStep& step) {
     if (!RunsOn(step, options_.target, options_.on_request)) return absl::OkStatus();
-    if (step.when != nullptr && !step.when->holds(module_)) return absl::OkStatus();
+    const StepContext context{module_, options_.target, context_->options};
+    const bool is_wanted = options_.on_request || step.on_request || step.when == nullptr;
+    if (!is_wanted && !step.when->holds(context)) return absl::OkStatus();
     return step.IsFixedPoint() ? RunFixedPoint(step) : RunPass(step.pass);
   }
 
@@ -184,6 +189,7 @@ PipelineOptions EveryPassOptions() {
   PipelineOptions options;
   options.on_request = true;
   options.pass_options.reduce_window_size = 3;
+  options.pass_options.expand = true;
   options.pass_options.bfloat16 = BFloat16Support::Find("none");
   return options;
 }
@@ -200,6 +206,13 @@ absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, c
 }
 
 absl::StatusOr<std::vector<std::string>> ParseWithout(std::string_view text) {
+  uint64_t number = 0;
+  if (absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &number)) {
+    std::vector<std::string> optional = PassNames();
+    std::sort(optional.begin(), optional.end());
+    optional.erase(std::unique(optional.begin(), optional.end()), optional.end());
+    return std::vector<std::string>{optional[number % optional.size()]};
+  }
   ASSAY_ASSIGN_OR_RETURN(std::vector<std::string> names, ParsePassNames(text, '+'));
   for (const std::string& name : names) {
     if (FindPass(name)->runs_in == RunsIn::kCompiler) {

@@ -60,7 +60,8 @@ PipelineOptions EveryPassOptions();
 // "a+b+c" as the names of passes, each of which must exist; "all" is EveryPass, "despecializer"
 // DespecializerPasses.
 absl::StatusOr<std::vector<std::string>> ParsePassNames(std::string_view text, char separator);
-// The value of the option without=a+b; an error also if one of them is required.
+// The value of the option without=a+b; an error also if one of them is required. A number stands
+// for one of the passes of the default pipeline, whatever it is: campaigns draw it.
 absl::StatusOr<std::vector<std::string>> ParseWithout(std::string_view text);
 
 // Family "passes": "passes" runs all, "passes:K" stops at decision K (a smaller

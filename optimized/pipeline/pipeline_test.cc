@@ -116,6 +116,26 @@ std::vector<std::string> FirstMentions(const std::vector<std::string>& names) {
   return once;
 }
 
+// The passes that run by themselves on the module, for no target; each once.
+void AddPassesOf(absl::Span<const PipelineStep> steps, const Module& module,
+                 std::vector<std::string>& names) {
+  const PassOptions options;
+  for (const PipelineStep& step : steps) {
+    if (step.stage != Stage::kOptimize) continue;
+    if (step.when != nullptr && !step.when->holds({module, kOnCpu, options})) continue;
+    if (step.IsFixedPoint()) {
+      AddPassesOf(step.inner, module, names);
+    } else {
+      names.emplace_back(step.pass);
+    }
+  }
+}
+std::vector<std::string> PassesOfModule(const Module& module) {
+  std::vector<std::string> names;
+  AddPassesOf(PipelineSteps(), module, names);
+  return FirstMentions(names);
+}
+
 TEST(Pipeline, FusesAndReports) {
   std::unique_ptr<Module> module = ReadForTest(kMixed);
   Gates gates;
@@ -123,7 +143,7 @@ TEST(Pipeline, FusesAndReports) {
   PipelineOptions options;
   options.observer = [&](std::string_view pass, bool, const Module&) { seen.emplace_back(pass); };
   ASSERT_EQ(Optimize(*module, gates, options), absl::OkStatus());
-  EXPECT_EQ(FirstMentions(seen), FirstMentions(PassNames()));
+  EXPECT_EQ(FirstMentions(seen), PassesOfModule(*module));
   std::map<std::string, int64_t> counts = gates.Counts();
   EXPECT_EQ(counts["call-inline"], 1);
   EXPECT_EQ(counts["transpose-of-transpose"], 1);
@@ -142,6 +162,29 @@ TEST(Pipeline, StopsAfterAPass) {
   EXPECT_EQ(Optimize(*module, gates, options).code(), absl::StatusCode::kInvalidArgument);
 }
 
+// A step runs where its condition holds, and with every pass.
+TEST(Pipeline, ConditionsChooseSteps) {
+  std::unique_ptr<Module> module = ReadForTest(kMixed);
+  const auto runs = [&](PipelineOptions options, std::string_view wanted) {
+    bool seen = false;
+    options.observer = [&](std::string_view pass, bool, const Module&) { seen |= pass == wanted; };
+    Gates gates;
+    EXPECT_EQ(Optimize(*module->Clone(""), gates, options), absl::OkStatus());
+    return seen;
+  };
+  PipelineOptions fast;
+  fast.pass_options.fast_math = true;
+  EXPECT_FALSE(runs({}, "tree-reduction-rewriter"));
+  EXPECT_TRUE(runs(fast, "tree-reduction-rewriter"));
+  EXPECT_FALSE(runs({}, "all-reduce-combiner"));
+  EXPECT_TRUE(runs(EveryPassOptions(), "all-reduce-combiner"));
+  EXPECT_FALSE(runs({}, "dot-decomposer"));
+  PipelineOptions for_gpu;
+  for_gpu.target = kOnGpu;
+  EXPECT_FALSE(runs({}, "variadic-op-splitter"));
+  EXPECT_TRUE(runs(for_gpu, "variadic-op-splitter"));
+}
+
 TEST(Pipeline, LeavesPassesOut) {
   std::unique_ptr<Module> module = ReadForTest(kMixed);
   Gates gates;
@@ -150,12 +193,15 @@ TEST(Pipeline, LeavesPassesOut) {
   options.observer = [&](std::string_view pass, bool, const Module&) { seen.emplace_back(pass); };
   options.without = *ParseWithout("cse+loop-fusion");
   ASSERT_EQ(Optimize(*module, gates, options), absl::OkStatus());
-  EXPECT_EQ(FirstMentions(seen).size(), FirstMentions(PassNames()).size() - 2);
+  EXPECT_EQ(FirstMentions(seen).size(), PassesOfModule(*module).size() - 2);
   EXPECT_EQ(std::count(seen.begin(), seen.end(), "cse"), 0);
   EXPECT_EQ(gates.Counts()["fuse-loop"], 0);
   EXPECT_THAT(std::string(ParseWithout("call-graph-flattener").status().message()),
               ::testing::HasSubstr("required"));
   EXPECT_FALSE(ParseWithout("no-such-pass").ok());
+  const std::vector<std::string> drawn = *ParseWithout("1000003");
+  ASSERT_EQ(drawn.size(), 1);
+  EXPECT_NE(FindPass(drawn[0]), nullptr);
 }
 
 // Every step of the one list names a pass, those of the optional stage among others; the required

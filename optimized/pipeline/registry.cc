@@ -18,6 +18,7 @@
 #include "optimized/passes/control_flow/call_graph_flattener.h"
 #include "optimized/passes/control_flow/call_inliner.h"
 #include "optimized/passes/control_flow/conditional_canonicalizer.h"
+#include "optimized/passes/control_flow/conditional_code_motion.h"
 #include "optimized/passes/control_flow/conditional_simplifier.h"
 #include "optimized/passes/control_flow/conditional_to_select.h"
 #include "optimized/passes/control_flow/control_dep_remover.h"
@@ -40,15 +41,20 @@
 #include "optimized/passes/expanders/scan_expander.h"
 #include "optimized/passes/expanders/top_k_expander.h"
 #include "optimized/passes/fallbacks/convolution_4d_expander.h"
+#include "optimized/passes/fallbacks/convolution_group_converter.h"
 #include "optimized/passes/fallbacks/factorization_expanders.h"
 #include "optimized/passes/fallbacks/gather_expander.h"
 #include "optimized/passes/fallbacks/logistic_expander.h"
+#include "optimized/passes/fallbacks/rng_bit_generator_expander.h"
+#include "optimized/passes/fallbacks/scatter_expander.h"
+#include "optimized/passes/fallbacks/stable_sort_expander.h"
+#include "optimized/passes/fallbacks/top_k_decomposer.h"
 #include "optimized/passes/floats/bfloat16_normalization.h"
 #include "optimized/passes/floats/element_type_converter.h"
 #include "optimized/passes/forms/batch_dot_simplification.h"
-#include "optimized/passes/forms/convolution_group_converter.h"
 #include "optimized/passes/forms/dot_decomposer.h"
-#include "optimized/passes/forms/stable_sort_expander.h"
+#include "optimized/passes/forms/slice_sinker.h"
+#include "optimized/passes/forms/top_k_rewriter.h"
 #include "optimized/passes/forms/variadic_op_splitter.h"
 #include "optimized/passes/fusion/contraction_fusion.h"
 #include "optimized/passes/fusion/defuser.h"
@@ -93,16 +99,16 @@ constexpr PassInfo kPasses[] = {
      Make<AlgebraicSimplifier>},
     {"alias-passthrough-params", RunsIn::kOnRequest,
      "parameters that are results share their memory", Make<AliasPassthroughParams>},
-    {"all-reduce-combiner", RunsIn::kOnRequest,
+    {"all-reduce-combiner", RunsIn::kPipeline,
      "small all-reduces that do not need each other become one", Make<AllReduceCombiner>},
-    {"all-reduce-cross-combiner", RunsIn::kOnRequest,
+    {"all-reduce-cross-combiner", RunsIn::kPipeline,
      "a sum over partitions and one over replicas become one over all cores",
      Make<AllReduceCrossCombiner>},
-    {"all-reduce-simplifier", RunsIn::kOnRequest,
+    {"all-reduce-simplifier", RunsIn::kPipeline,
      "all-reduces of what all replicas have need no communication", Make<AllReduceSimplifier>},
     {"async-expander", RunsIn::kCompiler, "starts and dones become the plain operation",
      Make<AsyncExpander>},
-    {"batch-dot-simplification", RunsIn::kOnRequest, "batch dimensions of size 1 go from dots",
+    {"batch-dot-simplification", RunsIn::kPipeline, "batch dimensions of size 1 go from dots",
      Make<BatchDotSimplification>},
     {"batch-norm-expander", RunsIn::kCompiler, "batch norms in terms of smaller ops",
      Make<BatchNormExpander>},
@@ -113,12 +119,15 @@ constexpr PassInfo kPasses[] = {
     {"call-graph-flattener", RunsIn::kCompiler, "each call site gets a computation of its own",
      Make<CallGraphFlattener>},
     {"call-inliner", RunsIn::kPipeline, "calls become what they call", Make<CallInliner>},
-    {"cholesky-expander", RunsIn::kOnRequest,
-     "Cholesky factors column by column (the native kernel is faster)", Make<CholeskyExpander>},
+    {"cholesky-expander", RunsIn::kPipeline,
+     "Cholesky factors column by column, where the kernel is refused", Make<CholeskyExpander>},
     {"collective-numbering", RunsIn::kCompiler,
      "collectives are numbered, for the plans of the runtime", Make<CollectiveNumbering>},
-    {"conditional-canonicalizer", RunsIn::kOnRequest, "conditionals give tuples",
+    {"conditional-canonicalizer", RunsIn::kPipeline, "conditionals give tuples",
      Make<ConditionalCanonicalizer>},
+    {"conditional-code-motion", RunsIn::kPipeline,
+     "what all branches do is done behind them, what one needs is computed in it",
+     Make<ConditionalCodeMotion>},
     {"conditional-simplifier", RunsIn::kPipeline, "a constant predicate chooses at compile time",
      Make<ConditionalSimplifier>},
     {"conditional-to-select", RunsIn::kCompiler,
@@ -130,11 +139,13 @@ constexpr PassInfo kPasses[] = {
      "dots read and write their arrays through transposes, slices and conversions",
      Make<ContractionFusion>},
     {"control-dep-remover", RunsIn::kOnRequest, "control dependencies go", Make<ControlDepRemover>},
-    {"convolution-4d-expander", RunsIn::kOnRequest, "convolutions lose trivial dimensions",
+    {"convolution-4d-expander", RunsIn::kPipeline,
+     "convolutions lose trivial dimensions, where code for many is refused",
      Make<Convolution4dExpander>},
     {"convolution-canonicalization", RunsIn::kOnRequest,
      "convolutions get the dimension order of the fast path", Make<ConvolutionCanonicalization>},
-    {"convolution-group-converter", RunsIn::kOnRequest, "a convolution per group of features",
+    {"convolution-group-converter", RunsIn::kPipeline,
+     "a convolution per group, where code for all groups is refused",
      Make<ConvolutionGroupConverter>},
     {"copy-insertion", RunsIn::kOnRequest,
      "copies where one buffer would have to hold two values (buffer assignment makes its own)",
@@ -173,8 +184,8 @@ constexpr PassInfo kPasses[] = {
      "fusions of little work move into all that read them (of GPUs)", Make<FusionMerger>},
     {"fusion-to-call", RunsIn::kCompiler, "fusions that no kernel can make become calls",
      Make<FusionToCall>},
-    {"gather-expander", RunsIn::kOnRequest,
-     "gathers are loops of slices (the native kernel is faster)", Make<GatherExpander>},
+    {"gather-expander", RunsIn::kPipeline,
+     "gathers are loops of slices, where the kernel is refused", Make<GatherExpander>},
     {"gemm-algorithm-picker", RunsIn::kOnRequest, "calls of products are told an algorithm",
      Make<GemmAlgorithmPicker>},
     {"gemm-rewriter", RunsIn::kOnRequest,
@@ -191,7 +202,7 @@ constexpr PassInfo kPasses[] = {
      "convolutions and their gradients become calls of cuDNN", Make<GpuConvRewriter>},
     {"gpu-copy-insertion", RunsIn::kOnRequest, "copies, also for operands of library calls",
      Make<GpuCopyInsertion>},
-    {"gpu-sanitize-constant-names", RunsIn::kOnRequest, "names of constants that PTX takes",
+    {"gpu-sanitize-constant-names", RunsIn::kPipeline, "names of constants that PTX takes",
      Make<SanitizeConstantNames>},
     {"gpu-tree-reduction-rewriter", RunsIn::kOnRequest,
      "reduces too long for one kernel become two (of GPUs)", Make<GpuTreeReductionRewriter>},
@@ -199,17 +210,17 @@ constexpr PassInfo kPasses[] = {
      Make<ElementTypeConverter>},
     {"hlo-module-dce", RunsIn::kPipeline,
      "what no result needs of loops' states, across the module", Make<ModuleDce>},
-    {"hlo-subcomputation-unification", RunsIn::kOnRequest, "equal computations become one",
+    {"hlo-subcomputation-unification", RunsIn::kPipeline, "equal computations become one",
      Make<SubcomputationUnification>},
     {"horizontal-fusion", RunsIn::kOnRequest,
      "small kernels with one common consumer become one (pays where a launch is dear)",
      Make<HorizontalFusion>},
-    {"indexed-array-analysis", RunsIn::kOnRequest,
+    {"indexed-array-analysis", RunsIn::kPipeline,
      "tells which arrays are look-ups, from verbosity 2 on", Make<IndexedArrayPrinter>},
     {"library-call-inliner", RunsIn::kCompiler,
      "calls of NVIDIA's libraries become the ops that they stand for", Make<LibraryCallInliner>},
-    {"logistic-expander", RunsIn::kOnRequest, "the logistic function as a quotient",
-     Make<LogisticExpander>},
+    {"logistic-expander", RunsIn::kPipeline,
+     "the logistic function as a quotient, where its own code is refused", Make<LogisticExpander>},
     {"loop-fusion", RunsIn::kPipeline, "producers move into the loops of their consumers",
      Make<LoopFusion>},
     {"map-inliner", RunsIn::kPipeline, "maps become the ops of their function, on whole arrays",
@@ -231,8 +242,10 @@ constexpr PassInfo kPasses[] = {
      "operands of reduces are seen in the default layout", Make<ReductionLayoutNormalizer>},
     {"reduction-splitter", RunsIn::kOnRequest,
      "reduces along dimensions apart from each other become two", Make<ReductionSplitter>},
-    {"reshape-mover", RunsIn::kOnRequest, "reshapes that all operands have move behind the op",
+    {"reshape-mover", RunsIn::kPipeline, "reshapes that all operands have move behind the op",
      Make<ReshapeMover>},
+    {"rng-bit-generator-expander", RunsIn::kPipeline,
+     "random bits as ops on integers, where the kernel is refused", Make<RngBitGeneratorExpander>},
     {"rng-expander", RunsIn::kCompiler, "random numbers in terms of random bits",
      Make<RngExpander>},
     {"root-instruction-sinker", RunsIn::kOnRequest, "in a schedule the root comes last",
@@ -243,19 +256,28 @@ constexpr PassInfo kPasses[] = {
      Make<ScaledDotExpander>},
     {"scan-expander", RunsIn::kCompiler, "a loop over steps in the place of a scan",
      Make<ScanExpander>},
+    {"scatter-expander", RunsIn::kPipeline,
+     "scatters are loops over windows, where the kernel is refused", Make<ScatterExpander>},
+    {"slice-sinker", RunsIn::kPipeline,
+     "ops on slices of the same arrays become slices of one on the whole", Make<SliceSinker>},
     {"sort-simplifier", RunsIn::kPipeline, "sorts lose arrays that nobody looks at",
      Make<SortSimplifier>},
-    {"stable-sort-expander", RunsIn::kOnRequest, "stable sorts compare places, too",
+    {"stable-sort-expander", RunsIn::kPipeline,
+     "stable sorts compare places, too, where the stable kernel is refused",
      Make<StableSortExpander>},
+    {"top-k-decomposer", RunsIn::kPipeline, "the first k of a sort, where the kernel is refused",
+     Make<TopKDecomposer>},
     {"top-k-expander", RunsIn::kCompiler, "a custom call of TopK becomes the op",
      Make<TopKExpander>},
-    {"tree-reduction-rewriter", RunsIn::kOnRequest,
+    {"topk-rewriter", RunsIn::kPipeline, "sorts of which the head is read become top-k",
+     Make<TopKRewriter>},
+    {"tree-reduction-rewriter", RunsIn::kPipeline,
      "long reductions in two steps, for smaller rounding errors", Make<TreeReductionRewriter>},
-    {"triangular-solve-expander", RunsIn::kOnRequest,
-     "solves row by row (the native kernel is faster)", Make<TriangularSolveExpander>},
+    {"triangular-solve-expander", RunsIn::kPipeline,
+     "solves row by row, where the kernel is refused", Make<TriangularSolveExpander>},
     {"tuple-simplifier", RunsIn::kPipeline, "elements of tuples become what was put in",
      Make<TupleSimplifier>},
-    {"variadic-op-splitter", RunsIn::kOnRequest, "concatenates of very many operands become trees",
+    {"variadic-op-splitter", RunsIn::kPipeline, "concatenates of very many operands become trees",
      Make<VariadicOpSplitter>},
     {"while-invariant-code-motion", RunsIn::kPipeline, "what no trip changes moves out of the loop",
      Make<WhileInvariantCodeMotion>},

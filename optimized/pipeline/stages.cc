@@ -18,36 +18,83 @@ constexpr int kMostTrips = 4;
 // A pass that halves a dimension at the least is done in so many trips.
 constexpr int kMostHalvings = 63;
 
-constexpr StepCondition kSeveralDevices = {"replicas and partitions", [](const Module& module) {
-                                             return module.config().replica_count > 1 &&
-                                                    module.config().num_partitions > 1;
+bool Never(const StepContext&) { return false; }
+bool Always(const StepContext&) { return true; }
+
+bool IsForGpu(const StepContext& context) {
+  return context.target == kOnGpu;
+}
+
+// The pass asks, instruction by instruction.
+constexpr StepCondition kRefused = {"where the target's own kernel is refused", Always};
+constexpr StepCondition kSeveralDevices = {"with several devices", [](const StepContext& context) {
+                                             const ModuleConfig& config = context.module.config();
+                                             return config.replica_count * config.num_partitions >
+                                                    1;
                                            }};
+constexpr StepCondition kReplicasAndPartitions = {
+    "with several replicas of several partitions", [](const StepContext& context) {
+      const ModuleConfig& config = context.module.config();
+      return config.replica_count > 1 && config.num_partitions > 1;
+    }};
+constexpr StepCondition kTold = {"from verbosity 2 on", [](const StepContext& context) {
+                                   return context.options.verbosity >= 2;
+                                 }};
+constexpr StepCondition kFastMath = {
+    "with fast math, where sums may be in any order",
+    [](const StepContext& context) { return context.options.fast_math; }};
+constexpr StepCondition kGpu = {"on GPUs", IsForGpu};
+
+// Why a pass stays on request.
+constexpr StepCondition kDespecializer = {"for the despecializer, which other backends read",
+                                          Never};
+constexpr StepCondition kPartitioner = {"for a partitioner, which reads domains", Never};
+constexpr StepCondition kMatrices = {
+    "for targets whose contractions take matrices alone; strides do as well on this one", Never};
+constexpr StepCondition kLibraries = {
+    "for targets with the libraries of NVIDIA, whose calls they make", Never};
+constexpr StepCondition kRowsAndColumns = {
+    "for targets that reduce rows or columns alone; the reshapes keep producers from fusing",
+    Never};
+constexpr StepCondition kLaunches = {"for targets where a launch is dear", Never};
+constexpr StepCondition kBuffersDoIt = {"to see it in HLO; buffer assignment does it", Never};
+constexpr StepCondition kNarrowFloats = {
+    "for targets without arithmetic in some types of floats; this one has it in all", Never};
+constexpr StepCondition kOwnLayouts = {
+    "for targets whose kernels ask for an order of dimensions; those here take any", Never};
+constexpr StepCondition kSchedules = {"for modules that keep the schedule they came with", Never};
 
 constexpr PipelineStep kSimplification[] = {
     {"tuple-simplifier", kOptimize},
     {"constant-folding", kOptimize},
     {"algebraic-simplifier", kOptimize},
     {"conditional-simplifier", kOptimize},
+    {"conditional-canonicalizer", kOptimize},
+    {"conditional-code-motion", kOptimize},
     {"hlo-module-dce", kOptimize},
     {"while-simplifier", kOptimize},
     {"tuple-simplifier", kOptimize},
     {"constant-folding", kOptimize},
+    {"batch-dot-simplification", kOptimize},
+    {"reshape-mover", kOptimize},
     {"algebraic-simplifier", kOptimize},
     {"cse", kOptimize},
     {"while-invariant-code-motion", kOptimize},
     {"tuple-simplifier", kOptimize},
     {"sort-simplifier", kOptimize},
+    {"topk-rewriter", kOptimize},
+    {"slice-sinker", kOptimize},
     {"dce", kOptimize},
 };
 
 // A sum in two steps is a shorter sum in two steps, and so on: pairwise summation.
 constexpr PipelineStep kPairwiseSums[] = {
-    {"tree-reduction-rewriter", kOptimize, kOnRequest},
+    {"tree-reduction-rewriter", kOptimize},
 };
 
 // Each run takes one dimension out of the others.
 constexpr PipelineStep kSplitReduces[] = {
-    {"reduction-splitter", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
+    {"reduction-splitter", kOptimize, kOnRequest, {}, 1, &kRowsAndColumns, kOnGpu},
 };
 
 constexpr PipelineStep kSteps[] = {
@@ -70,76 +117,80 @@ constexpr PipelineStep kSteps[] = {
     {"dynamic-index-splitter", kOptimize},
     {"dce", kOptimize},
     {"call-inliner", kOptimize},
+    {"hlo-subcomputation-unification", kOptimize},
     {"zero-sized-hlo-elimination", kOptimize},
+
+    // These write in other ops what is refused the target's own kernels; the rest of the list works
+    // on what comes of it.
+    {"top-k-decomposer", kOptimize, false, {}, 1, &kRefused},
+    {"stable-sort-expander", kOptimize, false, {}, 1, &kRefused},
+    {"cholesky-expander", kOptimize, false, {}, 1, &kRefused},
+    {"triangular-solve-expander", kOptimize, false, {}, 1, &kRefused},
+    {"rng-bit-generator-expander", kOptimize, false, {}, 1, &kRefused},
+    {"gather-expander", kOptimize, false, {}, 1, &kRefused},
+    {"scatter-expander", kOptimize, false, {}, 1, &kRefused},
+    {"convolution-group-converter", kOptimize, false, {}, 1, &kRefused},
+    {"convolution-4d-expander", kOptimize, false, {}, 1, &kRefused},
+    {"logistic-expander", kOptimize, false, {}, 1, &kRefused},
+
     {"map-inliner", kOptimize},
     {"simplification", kOptimize, false, kSimplification, kMostTrips},
     {"while-loop-trip-count-annotator", kOptimize},
 
-    {"control-dep-remover", kOptimize, kOnRequest},
-    {"bfloat16-mixed-precision-removal", kOptimize, kOnRequest},
-    {"hlo-subcomputation-unification", kOptimize, kOnRequest},
-    {"conditional-canonicalizer", kOptimize, kOnRequest},
-    {"stable-sort-expander", kOptimize, kOnRequest},
-    {"all-reduce-simplifier", kOptimize, kOnRequest},
-    {"batch-dot-simplification", kOptimize, kOnRequest},
-    {"dot-decomposer", kOptimize, kOnRequest},
-    {"convolution-group-converter", kOptimize, kOnRequest},
-    {"indexed-array-analysis", kOptimize, kOnRequest},
+    {"control-dep-remover", kOptimize, kOnRequest, {}, 1, &kDespecializer},
+    {"bfloat16-mixed-precision-removal", kOptimize, kOnRequest, {}, 1, &kDespecializer},
+    {"all-reduce-simplifier", kOptimize, false, {}, 1, &kSeveralDevices},
+    {"dot-decomposer", kOptimize, kOnRequest, {}, 1, &kMatrices},
+    {"indexed-array-analysis", kOptimize, false, {}, 1, &kTold},
     // Calls of libraries are made, take in what follows, and are told how to run; those that no
     // library serves become ops again.
-    {"cublas-gemm-pad-for-tensor-cores", kOptimize, kOnRequest},
-    {"gemm-rewriter", kOptimize, kOnRequest},
-    {"gpu-conv-rewriter", kOptimize, kOnRequest},
-    {"cudnn-fused-conv-rewriter", kOptimize, kOnRequest},
-    {"gpu-conv-padding-legalization", kOptimize, kOnRequest},
-    {"cudnn-pad-for-convolutions", kOptimize, kOnRequest},
-    {"cudnn-batchnorm-rewriter", kOptimize, kOnRequest},
-    {"cusolver-rewriter", kOptimize, kOnRequest},
-    {"gemm-algorithm-picker", kOptimize, kOnRequest},
-    {"gpu-conv-algorithm-picker", kOptimize, kOnRequest},
-    {"library-call-inliner", kOptimize, kOnRequest},
-    {"tuple-simplifier", kOptimize, kOnRequest},
-    {"logistic-expander", kOptimize, kOnRequest},
-    {"cholesky-expander", kOptimize, kOnRequest},
-    {"triangular-solve-expander", kOptimize, kOnRequest},
-    {"gather-expander", kOptimize, kOnRequest},
-    {"convolution-4d-expander", kOptimize, kOnRequest},
-    {"reshape-mover", kOptimize, kOnRequest},
-    {"domain-isolator", kOptimize, kOnRequest},
-    {"domain-remover", kOptimize, kOnRequest},
-    {"all-reduce-cross-combiner", kOptimize, kOnRequest, {}, 1, &kSeveralDevices},
-    {"all-reduce-combiner", kOptimize, kOnRequest},
-    {"convolution-canonicalization", kOptimize, kOnRequest},
-    {"bfloat16-normalization", kOptimize, kOnRequest},
-    {"hlo-element-type-converter", kOptimize, kOnRequest},
-    {"reduction-layout-normalizer", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
-    {"reduction-degenerate-dim-remover", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
-    {"reduction-dimension-grouper", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
-    {"split-reduces", kOptimize, kOnRequest, kSplitReduces, kMostTrips, nullptr, kOnGpu},
-    {"gpu-tree-reduction-rewriter", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
-    {"pairwise-sums", kOptimize, kOnRequest, kPairwiseSums, kMostHalvings},
-    {"horizontal-fusion", kOptimize, kOnRequest},
+    {"cublas-gemm-pad-for-tensor-cores", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"gemm-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"gpu-conv-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"cudnn-fused-conv-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"gpu-conv-padding-legalization", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"cudnn-pad-for-convolutions", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"cudnn-batchnorm-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"cusolver-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"gemm-algorithm-picker", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"gpu-conv-algorithm-picker", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"library-call-inliner", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"tuple-simplifier", kOptimize},
+    {"domain-isolator", kOptimize, kOnRequest, {}, 1, &kPartitioner},
+    {"domain-remover", kOptimize, kOnRequest, {}, 1, &kPartitioner},
+    {"all-reduce-cross-combiner", kOptimize, false, {}, 1, &kReplicasAndPartitions},
+    {"all-reduce-combiner", kOptimize, false, {}, 1, &kSeveralDevices},
+    {"convolution-canonicalization", kOptimize, kOnRequest, {}, 1, &kOwnLayouts},
+    {"bfloat16-normalization", kOptimize, kOnRequest, {}, 1, &kNarrowFloats},
+    {"hlo-element-type-converter", kOptimize, kOnRequest, {}, 1, &kNarrowFloats},
+    {"reduction-layout-normalizer", kOptimize, kOnRequest, {}, 1, &kOwnLayouts, kOnGpu},
+    {"reduction-degenerate-dim-remover", kOptimize, kOnRequest, {}, 1, &kRowsAndColumns, kOnGpu},
+    {"reduction-dimension-grouper", kOptimize, kOnRequest, {}, 1, &kRowsAndColumns, kOnGpu},
+    {"split-reduces", kOptimize, kOnRequest, kSplitReduces, kMostTrips, &kRowsAndColumns, kOnGpu},
+    {"gpu-tree-reduction-rewriter", kOptimize, kOnRequest, {}, 1, &kRowsAndColumns, kOnGpu},
+    {"pairwise-sums", kOptimize, false, kPairwiseSums, kMostHalvings, &kFastMath},
+    {"horizontal-fusion", kOptimize, kOnRequest, {}, 1, &kLaunches},
     // There is no code for fusions of several results: they are taken apart again.
-    {"defuser", kOptimize, kOnRequest},
-    {"tuple-simplifier", kOptimize, kOnRequest},
-    {"dce", kOptimize, kOnRequest},
+    {"defuser", kOptimize, kOnRequest, {}, 1, &kDespecializer},
+    {"tuple-simplifier", kOptimize},
+    {"dce", kOptimize},
 
     // Fusion comes after the passes that work on single instructions, for it hides them.
     {"contraction-fusion", kOptimize},
     {"loop-fusion", kOptimize},
     {"dce", kOptimize},
-    {"fusion-merger", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu},
-    {"row-fusion", kOptimize, kOnRequest, {}, 1, nullptr, kOnGpu, kOnGpu},
+    {"fusion-merger", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu},
+    {"row-fusion", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu, kOnGpu},
     {"multi-output-fusion", kOptimize},
     {"dce", kOptimize},
-    {"variadic-op-splitter", kOptimize, kOnRequest},
-    {"optimize-input-output-buffer-alias", kOptimize, kOnRequest},
-    {"alias-passthrough-params", kOptimize, kOnRequest},
-    {"copy-insertion", kOptimize, kOnRequest},
-    {"gpu-copy-insertion", kOptimize, kOnRequest},
-    {"gpu-sanitize-constant-names", kOptimize, kOnRequest},
+    {"variadic-op-splitter", kOptimize, false, {}, 1, &kGpu},
+    {"optimize-input-output-buffer-alias", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
+    {"alias-passthrough-params", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
+    {"copy-insertion", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
+    {"gpu-copy-insertion", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
+    {"gpu-sanitize-constant-names", kOptimize, false, {}, 1, &kGpu},
     {"memory-scheduler", kOptimize},
-    {"root-instruction-sinker", kOptimize, kOnRequest},
+    {"root-instruction-sinker", kOptimize, kOnRequest, {}, 1, &kSchedules},
 
     {"call-graph-flattener", kFlatten},
 };
@@ -148,6 +199,11 @@ constexpr OrderRule kOrder[] = {
     {kBefore, "reduction-dimension-grouper", "gpu-tree-reduction-rewriter",
      "one dimension is long where several were"},
     {kBefore, "loop-fusion", "fusion-merger", "it merges what was fused"},
+    {kFollowed, "conditional-canonicalizer", "conditional-code-motion",
+     "results that are elements of tuples can move one by one"},
+    {kFollowed, "sort-simplifier", "topk-rewriter", "arrays that nobody reads are gone by then"},
+    {kBefore, "top-k-decomposer", "stable-sort-expander", "what the one leaves is a stable sort"},
+    {kBefore, "scatter-expander", "map-inliner", "windows are combined by maps"},
     {kBefore, "reduction-dimension-grouper", "reduction-splitter",
      "dimensions apart from each other are not neighbours by then"},
     {kBefore, "alias-passthrough-params", "copy-insertion", "copies are made by the aliases"},
@@ -239,7 +295,8 @@ bool Keeps(const OrderRule& rule, const Places& first, const Places& second) {
 
 absl::Status CheckFixedPoints(absl::Span<const PipelineStep> steps) {
   for (const PipelineStep& step : steps) {
-    if (step.when != nullptr && (step.when->meaning.empty() || step.when->holds == nullptr))
+    const bool says_when = step.when != nullptr && !step.when->meaning.empty();
+    if ((step.when != nullptr || step.on_request) && (!says_when || step.when->holds == nullptr))
       return absl::InternalError(StrCat("step ", step.pass, " has a condition without a meaning"));
     if (!step.IsFixedPoint()) continue;
     if (step.most_trips < 2)

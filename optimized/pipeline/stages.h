@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "optimized/passes/pass.h"
 #include "spec/ir/module.h"
 
 namespace assay {
@@ -20,16 +21,23 @@ enum class Stage : uint8_t {
   kFlatten,   // required, last: the form that buffers are planned for
 };
 
-// A step runs on modules for which this holds.
+struct StepContext {
+  const Module& module;
+  std::string_view target;  // its kind
+  const PassOptions& options;
+};
+
+// A step runs by itself where this holds.
 struct StepCondition {
-  std::string_view meaning;
-  bool (*holds)(const Module& module);
+  std::string_view meaning;  // "with several devices": behind "runs"
+  bool (*holds)(const StepContext& context);
 };
 
 struct PipelineStep {
   std::string_view pass;  // a name of the registry; of a fixed point, its own
   Stage stage;
-  bool on_request = false;  // only with every pass
+  // Runs with every pass, too; `when` says why not by itself.
+  bool on_request = false;
   // Not empty: this is a fixed point, whose steps run in order, again and again, until none changes
   // the module, at most so many times. A pass whose module has not changed since it ran last is
   // skipped.

@@ -60,6 +60,8 @@ const std::vector<Verb> kVerbs = {
     {"ops", "The op table: what is read, what has a meaning", "assay ops --defined", DeclareOps},
     {"explain", "Meaning, constraints and numeric contract of an op", "assay explain dynamic-slice",
      DeclareExplain},
+    {"passes", "The compiler's passes, and how many modules each changes",
+     "assay passes conformance/corpus", DeclarePasses},
     {"completion", "Write what lets a shell complete verbs, options and words",
      "assay completion bash > ~/.local/share/bash-completion/completions/assay", DeclareCompletion},
 };

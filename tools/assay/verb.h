@@ -48,6 +48,7 @@ void DeclareGen(OptionList& line, VerbAction& action);
 void DeclareGraph(OptionList& line, VerbAction& action);
 void DeclareKnown(OptionList& line, VerbAction& action);
 void DeclareOps(OptionList& line, VerbAction& action);
+void DeclarePasses(OptionList& line, VerbAction& action);
 void DeclarePeer(OptionList& line, VerbAction& action);
 void DeclarePrint(OptionList& line, VerbAction& action);
 void DeclareProve(OptionList& line, VerbAction& action);

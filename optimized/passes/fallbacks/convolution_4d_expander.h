@@ -13,6 +13,7 @@ class Convolution4dExpander : public OpExpander {
  protected:
   Opcode opcode() const override { return Opcode::kConvolution; }
   std::string_view rule() const override { return "drop-spatial-dimension"; }
+  std::string_view kernel() const override { return "native-volume-convolution"; }
   bool Matches(const Instruction& inst) const override;
   Instruction* Expand(Instruction* inst) const override;
 };

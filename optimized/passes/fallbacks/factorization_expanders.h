@@ -14,6 +14,7 @@ class CholeskyExpander : public OpExpander {
  protected:
   Opcode opcode() const override { return Opcode::kCholesky; }
   std::string_view rule() const override { return "expand-cholesky"; }
+  std::string_view kernel() const override { return "native-cholesky"; }
   bool Matches(const Instruction& inst) const override;
   Instruction* Expand(Instruction* inst) const override;
 };
@@ -25,6 +26,7 @@ class TriangularSolveExpander : public OpExpander {
  protected:
   Opcode opcode() const override { return Opcode::kTriangularSolve; }
   std::string_view rule() const override { return "expand-triangular-solve"; }
+  std::string_view kernel() const override { return "native-triangular-solve"; }
   bool Matches(const Instruction& inst) const override;
   Instruction* Expand(Instruction* inst) const override;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "optimized/passes/fallbacks/index_rows.h"
 #include "optimized/passes/util/counted_loop.h"
 #include "optimized/passes/util/rule_util.h"
 
@@ -14,35 +15,9 @@ bool Has(absl::Span<const int64_t> list, int64_t d) {
   return std::find(list.begin(), list.end(), d) != list.end();
 }
 
-// The vectors of indices as the rows of a matrix.
-Instruction* IndexRows(const Instruction& gather, DimVector& batch) {
-  Instruction* indices = gather.operand(1);
-  const Shape& shape = indices->shape();
-  const int64_t vector = gather.attributes().Integer(Attr::kIndexVectorDim, shape.rank());
-  Int64List order;
-  int64_t rows = 1, length = 1;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (d == vector) continue;
-    order.push_back(d);
-    batch.push_back(shape.dimension(d));
-    rows *= shape.dimension(d);
-  }
-  if (vector < shape.rank()) {
-    length = shape.dimension(vector);
-    order.push_back(vector);
-    DimVector sizes = batch;
-    sizes.push_back(length);
-    indices = indices->parent()->Add(Opcode::kTranspose, Shape::Array(shape.element_type(), sizes),
-                                     {indices}, DimensionsAttr(order));
-  }
-  return indices->parent()->Add(Opcode::kReshape,
-                                Shape::Array(shape.element_type(), {rows, length}), {indices});
-}
-
 // The slice that the vector of indices asks for, without its collapsed dimensions.
 Instruction* SliceFor(const Instruction& gather, Computation* body, Instruction* operand,
-                      Instruction* vector, const Shape& part) {
-  const absl::Span<const int64_t> map = gather.attributes().Integers(Attr::kStartIndexMap);
+                      Instruction* vector, absl::Span<const int64_t> map, const Shape& part) {
   const absl::Span<const int64_t> sizes = gather.attributes().Integers(Attr::kSliceSizes);
   std::vector<Instruction*> operands = {operand};
   for (int64_t d = 0; d < operand->shape().rank(); ++d) {
@@ -63,41 +38,40 @@ Instruction* SliceFor(const Instruction& gather, Computation* body, Instruction*
 }  // namespace
 
 bool GatherExpander::Matches(const Instruction& inst) const {
-  return inst.attributes().Integers(Attr::kOperandBatchingDims).empty() &&
-         inst.shape().ElementCount() > 0;
+  return inst.shape().ElementCount() > 0;
 }
 
 Instruction* GatherExpander::Expand(Instruction* inst) const {
   Computation* into = inst->parent();
-  const Attributes& attributes = inst->attributes();
+  const IndexNumbers numbers = IndexNumbers::OfGather(*inst);
   const ElementType type = inst->shape().element_type();
-  DimVector stacked;
-  Instruction* rows = IndexRows(*inst, stacked);
-  const auto batch = static_cast<int64_t>(stacked.size());
+  const IndexRows rows = AddIndexRows(inst->operand(1), numbers, /*wide=*/false);
+  const auto batch = static_cast<int64_t>(rows.batch.size());
   DimVector part_sizes;
-  const absl::Span<const int64_t> sizes = attributes.Integers(Attr::kSliceSizes);
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    const bool collapsed =
-        Has(attributes.Integers(Attr::kCollapsedSliceDims), static_cast<int64_t>(d));
-    if (!collapsed) part_sizes.push_back(sizes[d]);
+  const absl::Span<const int64_t> sizes = inst->attributes().Integers(Attr::kSliceSizes);
+  for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
+    if (!Has(numbers.absent_dims, d) && !Has(numbers.batching_dims, d))
+      part_sizes.push_back(sizes[d]);
   }
   const Shape part = Shape::Array(type, part_sizes);
   DimVector stack_sizes = part_sizes;
-  stack_sizes.insert(stack_sizes.begin(), rows->shape().dimension(0));
+  stack_sizes.insert(stack_sizes.begin(), rows.matrix->shape().dimension(0));
   const Shape stack = Shape::Array(type, stack_sizes);
   const auto trip = [&](Computation* body, Instruction* at, absl::Span<Instruction* const> now) {
-    Instruction* slice = SliceFor(*inst, body, now[0], AddSliceAt(body, now[1], 0, at), part);
+    Instruction* slice =
+        SliceFor(*inst, body, now[0], AddSliceAt(body, now[1], 0, at), rows.map, part);
     return std::vector<Instruction*>{now[0], now[1], AddUpdateAt(body, now[2], 0, at, slice)};
   };
   Instruction* zeros = AddSplat(into, stack, into->AddConstant(Literal(Shape::Scalar(type))));
-  Instruction* all =
-      AddCountedLoop(into, rows->shape().dimension(0), {inst->operand(0), rows, zeros}, trip)[2];
+  Instruction* all = AddCountedLoop(into, rows.matrix->shape().dimension(0),
+                                    {inst->operand(0), rows.matrix, zeros}, trip)[2];
+  DimVector stacked = rows.batch;
   stacked.insert(stacked.end(), part_sizes.begin(), part_sizes.end());
   all = into->Add(Opcode::kReshape, Shape::Array(type, stacked), {all});
   Int64List order;
   int64_t next_batch = 0, next_offset = batch;
   for (int64_t d = 0; d < inst->shape().rank(); ++d) {
-    order.push_back(Has(attributes.Integers(Attr::kOffsetDims), d) ? next_offset++ : next_batch++);
+    order.push_back(Has(numbers.window_dims, d) ? next_offset++ : next_batch++);
   }
   return into->Add(Opcode::kTranspose, inst->shape(), {all}, DimensionsAttr(order));
 }

@@ -13,6 +13,8 @@ class LogisticExpander : public OpExpander {
  protected:
   Opcode opcode() const override { return Opcode::kLogistic; }
   std::string_view rule() const override { return "expand-logistic"; }
+  std::string_view kernel() const override { return "native-logistic"; }
+  bool LooksEverywhere() const override { return true; }
   bool Matches(const Instruction& inst) const override;
   Instruction* Expand(Instruction* inst) const override;
 };

@@ -43,8 +43,14 @@ std::vector<Computation*> UnitComputations(const Module& module) {
   return units;
 }
 
-bool IsPlain(const Instruction& inst) {
-  return IsPlainShape(inst.shape()) && inst.control_predecessors().empty() &&
+bool IsPlain(const Instruction& inst) { return IsPlainShape(inst.shape()) && IsPlainOrTuple(inst); }
+
+bool IsPlainOrTuple(const Instruction& inst) {
+  const Shape& shape = inst.shape();
+  const bool has_plain_result =
+      shape.IsTuple() ? std::all_of(shape.elements().begin(), shape.elements().end(), IsPlainShape)
+                      : IsPlainShape(shape);
+  return has_plain_result && inst.control_predecessors().empty() &&
          inst.control_successors().empty() &&
          std::all_of(inst.operands().begin(), inst.operands().end(),
                      [](const Instruction* operand) { return IsPlainShape(operand->shape()); });

@@ -15,6 +15,8 @@ std::vector<Computation*> UnitComputations(const Module& module);
 
 // Result and operands are arrays of static shape; no control dependencies.
 bool IsPlain(const Instruction& inst);
+// True also where the result is a tuple of such arrays.
+bool IsPlainOrTuple(const Instruction& inst);
 
 // Finds instructions that may be executed again, dropped, moved or merged with their like: no side
 // effect, randomness or communication, in them or in what they call. Looks at the module once, when

@@ -57,6 +57,12 @@ TEST(Cli, ExitStatus) {
       {"fuzz --time 1s --backend no-such-backend", 2, "no-such-backend"},
       {"explain no-such-op", 2, "no op is called 'no-such-op'"},
       {"explain add", 0, "add"},
+      {"explain --pass cse", 0, "near misses"},
+      {"explain --pass ces", 2, "did you mean 'cse'?"},
+      {"explain --pass tree-reduction-rewriter", 0, "with fast math"},
+      {"explain --pass scatter-expander --json", 0, "\"cases\":"},
+      {"passes", 0, "for the despecializer"},
+      {"print --run cse --optimized cpu /nonexistent.hlo", 2, "nonexistent"},
       // The page holds what the documents ask of the op, also of all binary ops.
       {"explain concatenate", 0, "Concatenate other dims equal: All dims except dimension"},
       {"explain maximum --json", 0, "\"id\":\"shape-binary-same-type\""},
@@ -102,9 +108,9 @@ TEST(Cli, ExitStatus) {
 
 TEST(Cli, EveryVerbHasHelpWithAnExample) {
   for (const char* verb :
-       {"check",  "run",    "verify", "print",   "graph",      "fuzz",     "gen",
-        "reduce", "blame",  "replay", "defects", "bugs",       "peer",     "conform",
-        "bench",  "report", "ops",    "explain", "completion", "backends", "known"}) {
+       {"check", "run",     "verify",     "print",    "graph", "fuzz",    "gen",   "reduce",
+        "blame", "replay",  "defects",    "bugs",     "peer",  "conform", "bench", "report",
+        "ops",   "explain", "completion", "backends", "known", "passes"}) {
     Output output = Assay(std::string(verb) + " --help");
     EXPECT_EQ(output.status, 0) << verb;
     EXPECT_THAT(output.text, HasSubstr("Example:\n  assay " + std::string(verb))) << verb;

@@ -1,4 +1,4 @@
-// assay explain: one op, or the numeric profiles side by side.
+// assay explain: one op, one pass of the compiler, or the numeric profiles side by side.
 #include <algorithm>
 #include <memory>
 
@@ -7,6 +7,7 @@
 #include "conformance/mission_rows.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/nearest_word.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/numerics/clause_limits.h"
 #include "spec/numerics/notable_limits.h"
@@ -16,6 +17,7 @@
 #include "tools/assay/json_line.h"
 #include "tools/assay/op_text.h"
 #include "tools/assay/terminal.h"
+#include "tools/assay/texts/pass_text.h"
 #include "tools/assay/verb.h"
 
 namespace assay {
@@ -23,6 +25,7 @@ namespace {
 
 struct Options {
   std::string op;
+  std::string pass;
   bool profiles = false;
   bool json = false;
 };
@@ -244,6 +247,11 @@ absl::StatusOr<int> Run(const Options& options) {
     options.json ? PrintProfilesJson() : ExplainProfiles();
     return kExitOk;
   }
+  if (!options.pass.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(const PassDescription pass, DescribePass(options.pass));
+    options.json ? PrintJson(ToJson(pass)) : Print(ToText(pass));
+    return kExitOk;
+  }
   std::optional<Opcode> opcode = OpcodeFromName(options.op);
   if (!opcode.has_value()) {
     if (options.op.empty()) return absl::NotFoundError("name an op; assay ops lists them");
@@ -262,6 +270,8 @@ absl::StatusOr<int> Run(const Options& options) {
 void DeclareExplain(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("OP", options->op, "Name of an op as in HLO text");
+  line.Add("--pass", options->pass,
+           "A pass of the compiler instead: what it does, when it runs, and a case of it");
   line.AddFlag("--profiles", options->profiles,
                "The numeric profiles strict, xla and xla-gpu, side by side");
   line.AddFlag("--json", options->json, "One JSON object; with --profiles one per clause");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_replace.h"
 #include "conformance/case_files.h"
 #include "nlohmann/json.hpp"
 #include "optimized/pipeline/pass_trace.h"
@@ -33,6 +34,7 @@ struct Options {
   std::string python;                          // of the xla backends
   std::string optimized;                       // backend
   std::string stop_after, without, dump_each;  // options of the backend
+  std::string run;                             // passes, joined by commas
   int64_t limit = -1;
   bool decisions = false;
   bool passes = false;
@@ -138,7 +140,9 @@ absl::StatusOr<int> PrintPasses(const Executable& executable, const Options& opt
     table.Add({record.pass, record.changed ? "changed" : "unchanged", milliseconds, rules});
   }
   if (!options.json) Print(table.ToString());
-  PrintProgramSize(executable.Statistics(), options.json);
+  if (executable.Statistics().contains("kernels")) {
+    PrintProgramSize(executable.Statistics(), options.json);
+  }
   return kExitOk;
 }
 
@@ -193,6 +197,9 @@ absl::StatusOr<int> PrintModule(const Module& module, const Options& options) {
 // --llvm or --ptx show.
 std::string BackendOf(const Options& options, const std::string& code) {
   std::string name = options.optimized;
+  if (!options.run.empty()) {
+    return StrCat("passes:run=", absl::StrReplaceAll(options.run, {{",", "+"}}));
+  }
   for (const auto& [key, value] :
        {std::pair("stop-after", options.stop_after), std::pair("without", options.without),
         std::pair("dump-passes", options.dump_each),
@@ -266,7 +273,7 @@ absl::StatusOr<int> PrintOptimized(const Options& options, const Module& module)
   if (options.passes || options.plan) compile.flags["trace"] = "on";
   absl::StatusOr<std::unique_ptr<Executable>> executable = backend->Compile(module, compile);
   if (!executable.ok()) {
-    PrintError(StrCat(options.optimized, ": ", Name(ClassOf(executable.status())), ": ",
+    PrintError(StrCat(BackendOf(options, ""), ": ", Name(ClassOf(executable.status())), ": ",
                       ToStd(executable.status().message())));
     return kExitFailure;
   }
@@ -290,13 +297,16 @@ absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, LoadCaseModule(file));
   if (file.IsRecorded() && !options.json && options.format != "proto")
     Print(StrCat("// ", file.DescribeInputs(0), ", which check, run, reduce and blame take"));
-  if (!options.optimized.empty()) return PrintOptimized(options, *module);
+  if (!options.run.empty() && !options.optimized.empty()) {
+    return absl::InvalidArgumentError("--run names all passes that run; leave --optimized out");
+  }
+  if (!options.optimized.empty() || !options.run.empty()) return PrintOptimized(options, *module);
   for (const auto& [flag, is_given] :
        {std::pair("--passes", options.passes), std::pair("--plan", options.plan),
         std::pair("--decisions", options.decisions), std::pair("--llvm", options.llvm),
         std::pair("--ptx", options.ptx)}) {
     if (!is_given) continue;
-    return absl::InvalidArgumentError(StrCat(flag, " needs --optimized BACKEND"));
+    return absl::InvalidArgumentError(StrCat(flag, " needs --optimized BACKEND or --run PASSES"));
   }
   if (!BackendOf(options, "").empty()) {
     return absl::InvalidArgumentError(
@@ -324,6 +334,8 @@ void DeclarePrint(OptionList& line, VerbAction& action) {
   line.AddFlag("--decisions", options->decisions, "List the backend's decisions instead");
   line.AddFlag("--passes", options->passes,
                "List the backend's passes instead: what each changed, decided and took");
+  line.Add("--run", options->run,
+           "Run exactly these passes in this order, as in cse,dce (explain --pass lists them)");
   line.Add("--stop-after", options->stop_after, "Run the passes up to this one alone (of cpu)");
   line.Add("--without", options->without, "Leave this pass out; several are joined by + (of cpu)");
   line.Add("--dump-each", options->dump_each,

@@ -1,21 +1,13 @@
 // Sorts the places, too.
-#include "optimized/passes/forms/stable_sort_expander.h"
+#include "optimized/passes/fallbacks/stable_sort_expander.h"
 
 #include <limits>
 #include <vector>
 
-#include "optimized/passes/util/module_util.h"
 #include "optimized/passes/util/while_util.h"
 
 namespace assay {
 namespace {
-
-bool IsStableSort(const Instruction& inst) {
-  return inst.opcode() == Opcode::kSort && inst.attributes().Flag(Attr::kIsStable) &&
-         !inst.operand(0)->shape().HasDynamicDimension() &&
-         inst.operand(0)->shape().ElementCount() > 0 && inst.control_predecessors().empty() &&
-         inst.control_successors().empty();
-}
 
 // A copy of the comparator by which the earlier place is less where both orders compare the same.
 Computation* WithPlaces(const Computation& comparator, ElementType place) {
@@ -39,7 +31,13 @@ Computation* WithPlaces(const Computation& comparator, ElementType place) {
   return copy;
 }
 
-Instruction* Expand(Instruction* sort) {
+}  // namespace
+
+bool StableSortExpander::Matches(const Instruction& inst) const {
+  return inst.attributes().Flag(Attr::kIsStable) && inst.operand(0)->shape().ElementCount() > 0;
+}
+
+Instruction* StableSortExpander::Expand(Instruction* sort) const {
   Computation* computation = sort->parent();
   const Shape& keys = sort->operand(0)->shape();
   const int64_t dimension = sort->attributes().Integers(Attr::kDimension)[0];
@@ -63,21 +61,6 @@ Instruction* Expand(Instruction* sort) {
   for (int64_t k = 0; k < sort->operand_count(); ++k)
     elements.push_back(AddElement(computation, sorted, k));
   return computation->Add(Opcode::kTuple, sort->shape(), elements);
-}
-
-}  // namespace
-
-absl::StatusOr<bool> StableSortExpander::Run(Module& module, PassContext& context) {
-  if (!module.HasAny({Opcode::kSort})) return false;
-  bool changed = false;
-  for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
-      if (!IsStableSort(*inst)) continue;
-      Rewrite rewrite(context.gates, "expand-stable-sort", inst);
-      if (rewrite) changed |= rewrite.Replace(Expand(inst));
-    }
-  }
-  return changed;
 }
 
 }  // namespace assay

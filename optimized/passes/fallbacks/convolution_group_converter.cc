@@ -1,10 +1,9 @@
 // Slices, convolves and concatenates.
-#include "optimized/passes/forms/convolution_group_converter.h"
+#include "optimized/passes/fallbacks/convolution_group_converter.h"
 
 #include <utility>
 #include <vector>
 
-#include "optimized/passes/util/module_util.h"
 #include "optimized/passes/util/rule_util.h"
 
 namespace assay {
@@ -24,44 +23,43 @@ Instruction* Part(Instruction* inst, int64_t dimension, int64_t k, int64_t count
   return inst->parent()->Add(Opcode::kSlice, shape, {inst}, SliceAttr(std::move(ranges)));
 }
 
-int64_t GroupsOf(const Instruction& inst) {
-  if (inst.opcode() != Opcode::kConvolution || !IsPlain(inst)) return 1;
-  return inst.attributes().Integer(Attr::kBatchGroupCount, 1) == 1
-             ? inst.attributes().Integer(Attr::kFeatureGroupCount, 1)
-             : 1;
+// Groups of features, or of the batch; a convolution has one kind at most.
+struct Groups {
+  int64_t count;
+  Attr attribute;
+  int64_t input_dimension;  // that they cut
+};
+Groups GroupsOf(const Instruction& convolution) {
+  const ConvDimLabels& labels = *convolution.attributes().DimLabels();
+  const int64_t of_batch = convolution.attributes().Integer(Attr::kBatchGroupCount, 1);
+  if (of_batch > 1) return {of_batch, Attr::kBatchGroupCount, labels.input_batch};
+  return {convolution.attributes().Integer(Attr::kFeatureGroupCount, 1), Attr::kFeatureGroupCount,
+          labels.input_feature};
 }
 
-Instruction* Ungrouped(Instruction* convolution, int64_t groups) {
+}  // namespace
+
+bool ConvolutionGroupConverter::Matches(const Instruction& inst) const {
+  const int64_t groups = GroupsOf(inst).count;
+  return groups > 1 && groups <= kMostGroups;
+}
+
+Instruction* ConvolutionGroupConverter::Expand(Instruction* convolution) const {
   const ConvDimLabels& labels = *convolution->attributes().DimLabels();
+  const auto [groups, attribute, input_dimension] = GroupsOf(*convolution);
   Attributes attributes = convolution->attributes();
-  attributes.Remove(Attr::kFeatureGroupCount);
+  attributes.Remove(attribute);
   Shape part = Shape::Array(convolution->shape().element_type(), convolution->shape().dimensions());
   part.set_dimension(labels.output_feature, part.dimension(labels.output_feature) / groups);
   std::vector<Instruction*> parts;
   for (int64_t k = 0; k < groups; ++k) {
-    Instruction* input = Part(convolution->operand(0), labels.input_feature, k, groups);
+    Instruction* input = Part(convolution->operand(0), input_dimension, k, groups);
     Instruction* kernel = Part(convolution->operand(1), labels.kernel_output_feature, k, groups);
     parts.push_back(
         convolution->parent()->Add(Opcode::kConvolution, part, {input, kernel}, attributes));
   }
   return convolution->parent()->Add(Opcode::kConcatenate, convolution->shape(), parts,
                                     Attributes().Set(Attr::kDimension, {labels.output_feature}));
-}
-
-}  // namespace
-
-absl::StatusOr<bool> ConvolutionGroupConverter::Run(Module& module, PassContext& context) {
-  if (!module.HasAny({Opcode::kConvolution})) return false;
-  bool changed = false;
-  for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
-      const int64_t groups = GroupsOf(*inst);
-      if (groups <= 1 || groups > kMostGroups) continue;
-      Rewrite rewrite(context.gates, "ungroup-convolution", inst);
-      if (rewrite) changed |= rewrite.Replace(Ungrouped(inst, groups));
-    }
-  }
-  return changed;
 }
 
 }  // namespace assay
