@@ -303,14 +303,14 @@ std::string Library(const std::string& scale, const std::string& dot) {
          "\n  z = f32[4,4] " + dot + "\n  ROOT r = f32[4,4] negate(z)\n}\n";
 }
 
-constexpr char kCall[] = "custom-call(y, x), custom_call_target=\"__cublas$gemm\"";
+constexpr char kCall[] = "custom-call(y, x), custom_call_target=\"__onednn$matmul\"";
 
 TEST(Step, ACallOfALibraryHasAReason) {
   const StepVerdict verdict = Validate(
       Library("add(x, x)", "dot(y, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
       Library("add(x, x)", kCall));
   EXPECT_EQ(verdict.kind, StepVerdict::kNotJudged);
-  EXPECT_NE(verdict.reason.find("__cublas$gemm"), std::string::npos) << verdict.reason;
+  EXPECT_NE(verdict.reason.find("__onednn$matmul"), std::string::npos) << verdict.reason;
 }
 
 TEST(Step, WhatACallOfALibraryReadsIsJudged) {

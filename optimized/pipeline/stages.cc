@@ -21,9 +21,7 @@ constexpr int kMostHalvings = 63;
 bool Never(const StepContext&) { return false; }
 bool Always(const StepContext&) { return true; }
 
-bool IsForGpu(const StepContext& context) {
-  return context.target == kOnGpu;
-}
+bool IsForGpu(const StepContext& context) { return context.target == kOnGpu; }
 
 // The pass asks, instruction by instruction.
 constexpr StepCondition kRefused = {"where the target's own kernel is refused", Always};

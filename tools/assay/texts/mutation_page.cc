@@ -33,6 +33,7 @@ constexpr ClassText kClasses[] = {
     {"tasks", "kernels that threads share"},
     {"direct-code", "instructions that are chosen without LLVM: lanes, widths, NaN, clamps"},
     {"contraction-fusions", "what dots read and write through"},
+    {"new-passes", "expanders behind native kernels, forms that run by default, slices and sorts"},
     {"new-kernels", "what is merged, packed, selected, turned and called since the first run"},
     {"conjunctions",
      "two or three attributes at once: both edges, an edge and a type, a type and a size"},
