@@ -195,4 +195,16 @@ inline void ExpectOnly(const CampaignSummary& summary, Outcome::Kind kind) {
   EXPECT_EQ(summary.unchecked, 0);
 }
 
+// Every fifth program or so, by structure alone.
+inline bool Picked(const Module& module) {
+  return module.Hash() % 5 == 0 && OutputElements(module) > 0;
+}
+
+inline std::string FreshFolder(const std::string& name) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / (name + std::to_string(getpid()));
+  std::filesystem::remove_all(folder);
+  return folder.string();
+}
+
 }  // namespace assay
