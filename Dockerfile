@@ -1,4 +1,4 @@
-# The program in an image of Debian without a compiler: docker build -t assay . && docker run --rm -v "$PWD:/work" assay check /work/my.hlo
+# The program in an image of Debian without a compiler: docker build -t assay . && docker run --rm -v "$PWD:/hlo" assay check my.hlo
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git
 COPY . /src
@@ -9,5 +9,5 @@ RUN bash -c 'source tools/setup.sh && install_packages && cmake -S . -B build/im
 FROM debian:12-slim
 COPY --from=build /opt/assay /opt/assay
 ENV PATH=/opt/assay/bin:$PATH
-WORKDIR /work
+WORKDIR /hlo
 ENTRYPOINT ["assay"]

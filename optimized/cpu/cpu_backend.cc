@@ -25,6 +25,7 @@
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
@@ -87,9 +88,12 @@ void CountKernels(const BufferAssignment& buffers, std::map<std::string, double>
         continue;
       }
       ++kernels;
-      moved += static_cast<double>(i.shape().ByteSize());
+      // An update in place reads and writes as much as it is given beside the array.
+      if (!step.update_in_place) moved += static_cast<double>(i.shape().ByteSize());
       for (const Instruction* operand : i.operands()) {
-        moved += static_cast<double>(operand->shape().ByteSize());
+        if (step.update_in_place && operand == i.operand(0)) continue;
+        const auto bytes = static_cast<double>(operand->shape().ByteSize());
+        moved += step.update_in_place ? 2 * bytes : bytes;
       }
     }
   }
@@ -104,6 +108,7 @@ class Compilation {
               std::shared_ptr<const GateDefect> defect)
       : options_(std::move(options)),
         memory_limit_(compile.limits.memory_bytes),
+        donated_(compile.donated),
         gates_(compile.decision_limit, std::move(defect), options_.refusals),
         trace_(gates_) {
     program_.limits = compile.limits;
@@ -145,6 +150,7 @@ class Compilation {
 
   CpuOptions options_;
   int64_t memory_limit_;
+  std::vector<BufferDonor> donated_;
   Gates gates_;
   PassTrace trace_;
   absl::Status dumped_;  // of option dump-passes
@@ -254,6 +260,11 @@ absl::Status Compilation::Link() {
 absl::StatusOr<CpuProgram> Compilation::Run(const Module& original) {
   auto start = std::chrono::steady_clock::now();
   program_.module = original.Clone();
+  if (!donated_.empty()) {
+    std::vector<BufferDonor>& donors = program_.module->config().buffer_donors;
+    donors.insert(donors.end(), donated_.begin(), donated_.end());
+    ASSAY_RETURN_IF_ERROR(Verify(*program_.module));
+  }
   trace_.Resume();  // the copy is no pass's work
   for (const auto& [run, timer] : kSteps) {
     ASSAY_RETURN_IF_ERROR((this->*run)());

@@ -201,6 +201,11 @@ absl::Status CpuExecutable::CheckArguments(const std::vector<const Literal*>& ar
                                                    parameters.size(), " parameters"));
   }
   for (size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments[k] != nullptr && !arguments[k]->shape().IsValid()) {
+      return MakeError(
+          ErrorClass::kRejected,
+          StrCat("cpu: argument ", k, " is empty: was it given away to a run before?"));
+    }
     if (arguments[k] == nullptr || !Compatible(arguments[k]->shape(), parameters[k]->shape())) {
       return MakeError(
           ErrorClass::kRejected,
@@ -323,6 +328,18 @@ absl::StatusOr<RunResult> CpuExecutable::RunDonating(
     const std::vector<std::vector<const Literal*>>& arguments,
     const std::vector<std::vector<Literal*>>& donated) {
   ASSAY_RETURN_IF_ERROR(CheckDonated(arguments, donated));
+  for (const std::vector<const Literal*>& of_device : arguments) {
+    ASSAY_RETURN_IF_ERROR(CheckArguments(of_device));
+  }
+  for (const InputOutputAlias& alias : program_.module->config().input_output_alias) {
+    const auto k = static_cast<size_t>(alias.parameter);
+    for (const std::vector<Literal*>& of_device : donated) {
+      if (!alias.must_alias || (k < of_device.size() && of_device[k] != nullptr)) continue;
+      return MakeError(ErrorClass::kRejected, StrCat("cpu: argument ", k,
+                                                     " must be given away: the module aliases it "
+                                                     "with a result (must-alias)"));
+    }
+  }
   absl::StatusOr<RunResult> run = RunWith(arguments, donated);
   for (const std::vector<Literal*>& of_device : donated) {
     for (Literal* given : of_device) {

@@ -115,7 +115,64 @@ ENTRY e {
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(run->outputs[0].ToString(), "{4, 6}");
   // Both are gone, the one whose memory serves nobody as well.
-  rejects({&a, &b}, {{nullptr, nullptr}}, "argument 0 is");
+  rejects({&a, &b}, {{nullptr, nullptr}}, "argument 0 is empty");
+}
+
+// A caller that a run refuses keeps what it offered.
+TEST(Donation, ARefusedRunTakesNothing) {
+  std::unique_ptr<CpuExecutable> executable = MustCompile(kCache);
+  Literal cache(Shape::Array(ElementType::kF32, {4096, 4096}));
+  const Literal row(Shape::Array(ElementType::kF32, {2, 4096}));
+  const Literal at = Literal::Scalar<int32_t>(ElementType::kS32, 1);
+  const auto run = executable->RunDonating({{&cache, &row, &at}}, {{&cache, nullptr, nullptr}});
+  EXPECT_EQ(ClassOf(run.status()), ErrorClass::kRejected);
+  EXPECT_EQ(cache.shape().ByteSize(), int64_t{64} << 20);
+}
+
+TEST(Donation, WhatMustAliasMustBeGiven) {
+  constexpr char kMust[] = R"(HloModule m, input_output_alias={ {}: (1, {}, must-alias) }
+ENTRY e {
+  a = f32[2] parameter(0)
+  b = f32[2] parameter(1)
+  ROOT c = f32[2] add(a, b)
+})";
+  std::unique_ptr<Module> module = MustRead(kMust);
+  CompileOptions options;
+  options.decision_limit = 0;  // what must be is no decision
+  auto compiled = MakeCpu()->Compile(*module, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  auto& executable = static_cast<CpuExecutable&>(**compiled);
+  Literal a = MustReadLiteral("f32[2]", "{1, 2}"), b = MustReadLiteral("f32[2]", "{3, 4}");
+  const auto kept = executable.RunDonating({{&a, &b}}, {{&a, nullptr}});
+  EXPECT_EQ(ClassOf(kept.status()), ErrorClass::kRejected);
+  EXPECT_NE(kept.status().message().find("must-alias"), std::string::npos) << kept.status();
+  const uint8_t* before = b.bytes().data();
+  const auto run = executable.RunDonating({{&a, &b}}, {{nullptr, &b}});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->outputs[0].bytes().data(), before);
+  EXPECT_EQ(run->outputs[0].ToString(), "{4, 6}");
+}
+
+// An argument that a caller offers when it compiles is paired with a result of its shape.
+TEST(Donation, OffersOfTheCompilationAreTaken) {
+  std::string text = kCache;
+  text.replace(0, text.find('\n'), "HloModule cache");
+  std::unique_ptr<Module> module = MustRead(text);
+  CompileOptions options;
+  options.donated = {{0, {}}};
+  auto compiled = MakeCpu()->Compile(*module, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_LT((*compiled)->Statistics().at("bytes.moved"), 1 << 20);
+  Literal cache(Shape::Array(ElementType::kF32, {4096, 4096}));
+  const Literal row(Shape::Array(ElementType::kF32, {1, 4096}));
+  const Literal at = Literal::Scalar<int32_t>(ElementType::kS32, 1);
+  const uint8_t* before = cache.bytes().data();
+  const auto run = static_cast<CpuExecutable&>(**compiled)
+                       .RunDonating({{&cache, &row, &at}}, {{&cache, nullptr, nullptr}});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->outputs[0].bytes().data(), before);
+  options.donated = {{7, {}}};
+  EXPECT_FALSE(MakeCpu()->Compile(*module, options).ok());
 }
 
 // A refused decision leaves a result of its own.

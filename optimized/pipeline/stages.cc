@@ -182,7 +182,7 @@ constexpr PipelineStep kSteps[] = {
     {"multi-output-fusion", kOptimize},
     {"dce", kOptimize},
     {"variadic-op-splitter", kOptimize, false, {}, 1, &kGpu},
-    {"optimize-input-output-buffer-alias", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
+    {"optimize-input-output-buffer-alias", kOptimize},
     {"alias-passthrough-params", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
     {"copy-insertion", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
     {"gpu-copy-insertion", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},

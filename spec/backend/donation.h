@@ -16,8 +16,9 @@ class DonatingExecutable {
   // Runs as Executable::Run does. `donated` holds, per device and in parameter order, those of
   // `arguments` that may be overwritten, and null for the others. What the module aliases with a
   // result comes back as that without a copy; of arguments that are kept, a copy is. All that was
-  // given is empty afterwards, whatever became of the run. Rejected: a literal that is an argument
-  // twice, or that is not the argument at its place.
+  // given is empty afterwards if the run began. Rejected before it begins: a literal that is an
+  // argument twice, or that is not the argument at its place; an argument that the module must
+  // alias and that is kept.
   virtual absl::StatusOr<RunResult> RunDonating(
       const std::vector<std::vector<const Literal*>>& arguments,
       const std::vector<std::vector<Literal*>>& donated) = 0;
