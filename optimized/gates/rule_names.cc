@@ -30,6 +30,7 @@ constexpr DecisionRule kRules[] = {
     {"broadcast-to-reshape", kRewrite},
     {"broadcast-to-transpose", kRewrite},
     {"call-inline", kRewrite},
+    {"call-library", kLibrary},
     {"canonicalize-convolution", kRewrite},
     {"cholesky-to-library", kRewrite},
     {"clamp-of-clamp", kRewrite},

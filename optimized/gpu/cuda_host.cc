@@ -37,6 +37,12 @@ absl::StatusOr<std::shared_ptr<CudaHost>> OpenCudaHost() {
     return absl::UnavailableError(absl::StrCat("the GPU \"", facts.name, "\" is an sm_",
                                                facts.compute, ", older than sm_80"));
   }
+  absl::StatusOr<std::unique_ptr<CublasLt>> cublas = CublasLt::Load();
+  if (cublas.ok()) {
+    host->cublas = *std::move(cublas);
+  } else {
+    host->no_cublas = std::string(cublas.status().message());
+  }
   return open = host;
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "absl/status/statusor.h"
+#include "optimized/gpu/driver/cublas.h"
 #include "optimized/gpu/driver/cuda_driver.h"
 #include "optimized/gpu/target/architecture.h"
 
@@ -13,6 +14,8 @@ namespace assay::gpu {
 struct CudaHost {
   std::unique_ptr<CudaDriver> driver;
   std::unique_ptr<CudaSession> session;
+  std::unique_ptr<CublasLt> cublas;  // null: there is none, as `no_cublas` says
+  std::string no_cublas;
   const Architecture* architecture = nullptr;  // the newest known one that the GPU runs
   std::mutex running;                          // a session is for one thread at a time
 };

@@ -43,6 +43,13 @@ constexpr const char* kModules[] = {
     " v = f32[3,4] get-tuple-element(u), index=0\n"
     " t = (f32[2], s32[2]) topk(s), k=2, largest=true\n w = f32[2] get-tuple-element(t), index=0\n"
     " ROOT r = (c64[12], f32[3,4], f32[2]) tuple(l, v, w)\n}\n",
+    // A product with what is done to its result, which cuBLASLt gives.
+    "HloModule m\nENTRY main {\n a = f32[3,5] iota(), iota_dimension=1\n"
+    " b = f32[5,4] iota(), iota_dimension=0\n"
+    " d = f32[3,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    " two = f32[] constant(2)\n twos = f32[3,4] broadcast(two), dimensions={}\n"
+    " x = f32[3,4] multiply(d, twos)\n c = f32[3,4] iota(), iota_dimension=1\n"
+    " ROOT r = f32[3,4] add(x, c)\n}\n",
     // A loop whose condition the host reads.
     "HloModule m\ncond { p = (s32[], f32[16]) parameter(0)\n"
     " i = s32[] get-tuple-element(p), index=0\n n = s32[] constant(5)\n"
@@ -58,8 +65,9 @@ constexpr const char* kModules[] = {
 
 TEST(GpuBackend, GivesTheBitsOfTheSimulator) {
   setenv("ASSAY_LIBCUDA", ASSAY_STAND_IN, 1);
-  const std::unique_ptr<Backend> simulated = OpenGpu("gpu-sim");
-  const std::unique_ptr<Backend> device = OpenGpu("gpu:image-ir=on");
+  setenv("ASSAY_LIBCUBLASLT", ASSAY_STAND_IN, 1);
+  const std::unique_ptr<Backend> simulated = OpenGpu("gpu-sim:libraries=on");
+  const std::unique_ptr<Backend> device = OpenGpu("gpu:image-ir=on,libraries=on");
   ASSERT_NE(simulated, nullptr);
   ASSERT_NE(device, nullptr);
   EXPECT_NE(device->Describe().devices[0].find("Stand-in, sm_90"), std::string::npos);

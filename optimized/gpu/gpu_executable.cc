@@ -147,7 +147,8 @@ absl::StatusOr<std::vector<uint64_t>> GpuExecutable::MakeTable(
 }
 
 absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice(Device& device) {
-  if (program_.cuda != nullptr) return MakeCudaDevice(*program_.cuda->session, program_.image);
+  if (program_.cuda != nullptr)
+    return MakeCudaDevice(*program_.cuda->session, program_.cuda->cublas.get(), program_.image);
   const int64_t memory = program_.limits.memory_bytes / static_cast<int64_t>(devices_.size());
   return MakeSimulatedDevice(*device.simulator, static_cast<uint64_t>(memory));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "optimized/passes/library/gpu_facts.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
@@ -61,11 +62,17 @@ absl::Status ReadPassSet(const std::string& value, GpuOptions& options) {
   }
   options.passes = value != "off";
   if (value == "all") {
+    const bool libraries = options.pipeline.pass_options.libraries;
     PipelineOptions every = EveryPassOptions();
     options.pipeline.on_request = every.on_request;
     options.pipeline.pass_options = std::move(every.pass_options);
+    options.pipeline.pass_options.libraries = libraries;
   }
   return absl::OkStatus();
+}
+
+absl::Status ReadLibraries(const std::string& value, GpuOptions& options) {
+  return ReadOnOff("libraries", value, options.pipeline.pass_options.libraries);
 }
 
 absl::Status ReadLeftOut(const std::string& value, GpuOptions& options) {
@@ -103,7 +110,8 @@ constexpr Option kOptions[] = {
     {"arch", ReadArchitecture},   {"checks", ReadChecks},    {"seed", ReadSeed},
     {"profile", ReadProfileName}, {"passes", ReadPassSet},   {"without", ReadLeftOut},
     {"verify", ReadVerifyEach},   {"trace", ReadTraced},     {"dump-llvm", ReadLlvmFolder},
-    {"dump-ptx", ReadPtxFolder},  {"image-ir", ReadImageIr}, {"ranks", ReadRankKind},
+    {"dump-ptx", ReadPtxFolder},  {"image-ir", ReadImageIr}, {"libraries", ReadLibraries},
+    {"ranks", ReadRankKind},
 };
 
 }  // namespace
@@ -133,6 +141,7 @@ absl::StatusOr<GpuOptions> ParseGpuOptions(const std::map<std::string, std::stri
     ASSAY_RETURN_IF_ERROR(option->read(value, options));
   }
   const Architecture& architecture = *options.architecture;
+  options.pipeline.pass_options.gpu = GpuFacts::Find(architecture.name);
   options.simulator.shared_bytes_per_block = architecture.shared_bytes;
   options.simulator.tensor_core = {architecture.tensor_terms, architecture.tensor_fraction_bits};
   return options;

@@ -146,6 +146,8 @@ class GpuCompilation {
 void Take(std::shared_ptr<CudaHost> cuda, GpuOptions& options) {
   if (cuda == nullptr) return;
   options.architecture = cuda->architecture;
+  // Without the library our own kernels serve.
+  if (cuda->cublas == nullptr) options.pipeline.pass_options.libraries = false;
   options.cuda = std::move(cuda);
 }
 

@@ -26,6 +26,8 @@ struct PassOptions {
   const GpuFacts* gpu = nullptr;
   // The machine that code is made for; nullptr: nothing is known of it.
   const Target* target = nullptr;
+  // There are such libraries: calls that the gate allows stay.
+  bool libraries = false;
   // Rewrites of floating point that no clause of a profile grants, such as sums of sums in another
   // order.
   bool fast_math = false;

@@ -43,14 +43,16 @@ constexpr StepCondition kFastMath = {
     [](const StepContext& context) { return context.options.fast_math; }};
 constexpr StepCondition kGpu = {"on GPUs", IsForGpu};
 
+constexpr StepCondition kLibraries = {
+    "with the libraries of NVIDIA, whose calls they make",
+    [](const StepContext& context) { return context.options.libraries; }};
+
 // Why a pass stays on request.
 constexpr StepCondition kDespecializer = {"for the despecializer, which other backends read",
                                           Never};
 constexpr StepCondition kPartitioner = {"for a partitioner, which reads domains", Never};
 constexpr StepCondition kMatrices = {
     "for targets whose contractions take matrices alone; strides do as well on this one", Never};
-constexpr StepCondition kLibraries = {
-    "for targets with the libraries of NVIDIA, whose calls they make", Never};
 constexpr StepCondition kRowsAndColumns = {
     "for targets that reduce rows or columns alone; the reshapes keep producers from fusing",
     Never};
@@ -104,6 +106,7 @@ constexpr PipelineStep kSteps[] = {
     {"form-expander", kLegalize},
     {"get-dimension-size-rewriter", kLegalize},
     {"conditional-to-select", kLegalize},
+    {"cudnn-batchnorm-rewriter", kLegalize, false, {}, 1, &kLibraries},
     {"batch-norm-expander", kLegalize},
     {"ragged-dot-expander", kLegalize},
     {"scaled-dot-expander", kLegalize},
@@ -142,17 +145,17 @@ constexpr PipelineStep kSteps[] = {
     {"indexed-array-analysis", kOptimize, false, {}, 1, &kTold},
     // Calls of libraries are made, take in what follows, and are told how to run; those that no
     // library serves become ops again.
-    {"cublas-gemm-pad-for-tensor-cores", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"gemm-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"gpu-conv-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"cudnn-fused-conv-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"gpu-conv-padding-legalization", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"cudnn-pad-for-convolutions", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"cudnn-batchnorm-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"cusolver-rewriter", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"gemm-algorithm-picker", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"gpu-conv-algorithm-picker", kOptimize, kOnRequest, {}, 1, &kLibraries},
-    {"library-call-inliner", kOptimize, kOnRequest, {}, 1, &kLibraries},
+    {"cublas-gemm-pad-for-tensor-cores", kOptimize, false, {}, 1, &kLibraries},
+    {"gemm-rewriter", kOptimize, false, {}, 1, &kLibraries},
+    {"gpu-conv-rewriter", kOptimize, false, {}, 1, &kLibraries},
+    {"cudnn-fused-conv-rewriter", kOptimize, false, {}, 1, &kLibraries},
+    {"gpu-conv-padding-legalization", kOptimize, false, {}, 1, &kLibraries},
+    {"cudnn-pad-for-convolutions", kOptimize, false, {}, 1, &kLibraries},
+    {"cudnn-batchnorm-rewriter", kOptimize, false, {}, 1, &kLibraries},
+    {"cusolver-rewriter", kOptimize, false, {}, 1, &kLibraries},
+    {"gemm-algorithm-picker", kOptimize, false, {}, 1, &kLibraries},
+    {"gpu-conv-algorithm-picker", kOptimize, false, {}, 1, &kLibraries},
+    {"library-call-inliner", kOptimize, false, {}, 1, &kLibraries},
     {"tuple-simplifier", kOptimize},
     {"domain-isolator", kOptimize, kOnRequest, {}, 1, &kPartitioner},
     {"domain-remover", kOptimize, kOnRequest, {}, 1, &kPartitioner},

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "optimized/cpu/kernels/custom_calls.h"
+#include "optimized/gpu/library/host_library.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/expanders/top_k_expander.h"
 #include "optimized/plan/support.h"
@@ -12,6 +13,7 @@
 #include "optimized/runtime/linear_algebra/lapack.h"
 #include "optimized/runtime/random.h"
 #include "spec/base/error.h"
+#include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
 namespace assay::gpu {
@@ -68,8 +70,19 @@ absl::Status Factorise(const Instruction& custom_call, const HostArrays& arrays)
   return absl::OkStatus();
 }
 
-std::string IsLapackCall(const Instruction& call) {
-  return IsTopKCall(call) || LapackCallOf(call).has_value() ? "" : "this custom call";
+absl::Status CallByName(const Instruction& custom_call, const HostArrays& arrays) {
+  if (!IsLibraryCall(custom_call)) return Factorise(custom_call, arrays);
+  ASSAY_ASSIGN_OR_RETURN(const LibraryCall call, ReadLibraryCall(custom_call));
+  std::vector<const void*> operands;
+  for (const std::vector<const void*>& leaves : arrays.operands) operands.push_back(leaves[0]);
+  RunOnHost(custom_call, call, operands, arrays.results);
+  return absl::OkStatus();
+}
+
+std::string IsKnownByName(const Instruction& call) {
+  const bool known =
+      IsTopKCall(call) || LapackCallOf(call).has_value() || ReadLibraryCall(call).ok();
+  return known ? "" : "this custom call";
 }
 
 struct Row {
@@ -79,7 +92,7 @@ struct Row {
   std::string (*missing)(const Instruction& instruction) = nullptr;
 };
 constexpr Row kRows[] = {
-    {Opcode::kCustomCall, "assay_lapack", Factorise, IsLapackCall},
+    {Opcode::kCustomCall, "assay_lapack", CallByName, IsKnownByName},
     {Opcode::kInfeed, "assay_infeed", TakeFromQueue},
     {Opcode::kOutfeed, "assay_outfeed", SendToQueue},
     {Opcode::kPartitionId, "assay_partition_id", DeviceNumber},

@@ -12,11 +12,17 @@
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "optimized/plan/support.h"
 #include "spec/base/strings.h"
+#include "spec/library/library_call.h"
 
 namespace assay::gpu {
 namespace {
 
 std::string HostCall(const Instruction& instruction, bool) {
+  if (const LibraryTarget* target =
+          FindLibraryTarget(instruction.attributes().String(Attr::kCustomCallTarget));
+      target != nullptr) {
+    return std::string(target->library);
+  }
   return StrCat("host ", HostCallOf(instruction.opcode()));
 }
 

@@ -12,6 +12,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/library/library_call.h"
 
 namespace assay::gpu {
 namespace {
@@ -191,6 +192,14 @@ void CombineOnDevice(void* accumulator, const void* operand, int64_t count) {
 absl::Status ProgramRun::RunOnHost(const LaunchStep& step) {
   const HostStep& host = *step.host;
   ASSAY_RETURN_IF_ERROR(CheckTime());
+  if (IsLibraryCall(*step.instruction)) {
+    std::vector<uint64_t> operands;
+    for (const std::vector<BufferArgument>& leaves : host.operands)
+      operands.push_back(AddressOf(leaves[0].slice));
+    ASSAY_ASSIGN_OR_RETURN(const bool done, device_.CallLibrary(*step.instruction, operands,
+                                                                AddressOf(host.results[0].slice)));
+    if (done) return absl::OkStatus();
+  }
   std::vector<std::vector<std::byte>>& copies = host_arrays_[&step];
   copies.clear();
   HostArrays arrays{context_, {}, {}};

@@ -45,8 +45,9 @@ class SimulatedDevice : public RunDevice {
 
 class CudaRunDevice : public RunDevice {
  public:
-  CudaRunDevice(CudaSession& session, CudaModule module, const KernelImage& image)
-      : session_(session), module_(std::move(module)), image_(image) {}
+  CudaRunDevice(CudaSession& session, const CublasLt* cublas, CudaModule module,
+                const KernelImage& image)
+      : session_(session), cublas_(cublas), module_(std::move(module)), image_(image) {}
 
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes, std::string_view) override {
     ASSAY_ASSIGN_OR_RETURN(CudaBuffer made, session_.Allocate(bytes));
@@ -81,10 +82,24 @@ class CudaRunDevice : public RunDevice {
                                       .dynamic_shared_bytes = shape.dynamic_shared_bytes,
                                       .arguments = values});
   }
+  absl::StatusOr<bool> CallLibrary(const Instruction& instruction,
+                                   absl::Span<const uint64_t> operands, uint64_t result) override {
+    if (cublas_ == nullptr) return false;
+    ASSAY_ASSIGN_OR_RETURN(const LibraryCall call, ReadLibraryCall(instruction));
+    if (!CublasLt::Takes(instruction, call)) return false;
+    const auto at = [&](int64_t k) {
+      return k < 0 ? uint64_t{0} : operands[static_cast<size_t>(k)];
+    };
+    ASSAY_RETURN_IF_ERROR(cublas_->Multiply(instruction, call,
+                                            {at(0), at(1), at(call.addend), at(call.bias), result},
+                                            session_.stream()));
+    return true;
+  }
   uint64_t bytes_in_use() const override { return bytes_in_use_; }
 
  private:
   CudaSession& session_;
+  const CublasLt* cublas_;
   CudaModule module_;
   const KernelImage& image_;
   std::vector<CudaBuffer> buffers_;
@@ -99,9 +114,10 @@ std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator, uint64_t me
 }
 
 absl::StatusOr<std::unique_ptr<RunDevice>> MakeCudaDevice(CudaSession& session,
+                                                          const CublasLt* cublas,
                                                           const KernelImage& image) {
   ASSAY_ASSIGN_OR_RETURN(CudaModule module, session.Load(image.text));
-  return std::make_unique<CudaRunDevice>(session, std::move(module), image);
+  return std::make_unique<CudaRunDevice>(session, cublas, std::move(module), image);
 }
 
 }  // namespace assay::gpu

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "optimized/gpu/driver/cublas.h"
 #include "optimized/gpu/driver/cuda_driver.h"
 #include "optimized/gpu/driver/module_image.h"
 #include "optimized/gpu/simulator/simulator.h"
@@ -30,6 +31,13 @@ class RunDevice {
   virtual absl::Status Forget(uint64_t address, uint64_t bytes) = 0;
   virtual absl::Status Launch(const DecodedKernel& kernel, const LaunchShape& shape,
                               absl::Span<const KernelArgument> arguments) = 0;
+  // A library call on arrays of the device, one address per operand and for the first result.
+  // False: this device has no library for it.
+  virtual absl::StatusOr<bool> CallLibrary(const Instruction& instruction,
+                                           absl::Span<const uint64_t> operands, uint64_t result) {
+    static_cast<void>(instruction), static_cast<void>(operands), static_cast<void>(result);
+    return false;
+  }
   virtual uint64_t bytes_in_use() const = 0;
 };
 
@@ -37,7 +45,9 @@ class RunDevice {
 std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator, uint64_t memory_limit);
 
 // Loads the image. `session` outlives the device.
+// `cublas` may be null.
 absl::StatusOr<std::unique_ptr<RunDevice>> MakeCudaDevice(CudaSession& session,
+                                                          const CublasLt* cublas,
                                                           const KernelImage& image);
 
 }  // namespace assay::gpu

@@ -254,6 +254,9 @@ absl::StatusOr<bool> LibraryCallInliner::Run(Module& module, PassContext& contex
       if (!IsLibraryCall(*inst)) continue;
       const absl::StatusOr<LibraryCall> call = ReadLibraryCall(*inst);
       if (!call.ok()) continue;  // what has no meaning has no code, as the target then says
+      if (context.options.libraries &&
+          context.gates.Allow(DecisionKind::kLibrary, "call-library", inst))
+        continue;
       Rewrite rewrite(context.gates, "inline-library-call", inst, /*required=*/true);
       changed |= rewrite.Replace(InlineLibraryCall(inst, *call));
     }
