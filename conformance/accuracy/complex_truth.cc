@@ -124,47 +124,45 @@ void Rsqrt(Numbers result, Numbers x, Numbers y) {
   mpfr_set_zero(one.im, 1);
   Over(result, one, root);
 }
+// Sine and cosine of one part, hyperbolic sine and cosine of the other.
+struct Waves {
+  Complex turn, grow;  // {cosine, sine}, {hyperbolic cosine, hyperbolic sine}
+  Waves(Numbers x, int angle) : turn(BitsOf(x)), grow(BitsOf(x)) {
+    mpfr_sin_cos(turn.im, turn.re, x[angle], MPFR_RNDN);
+    mpfr_sinh_cosh(grow.im, grow.re, x[1 - angle], MPFR_RNDN);
+  }
+};
 void Cosine(Numbers result, Numbers x, Numbers) {
-  Complex turn(BitsOf(x)), grow(BitsOf(x));
-  mpfr_sin_cos(turn.im, turn.re, x[0], MPFR_RNDN);
-  mpfr_sinh_cosh(grow.im, grow.re, x[1], MPFR_RNDN);
-  mpfr_mul(result[0], turn.re, grow.re, MPFR_RNDN);
-  mpfr_mul(result[1], turn.im, grow.im, MPFR_RNDN);
+  Waves of(x, 0);
+  mpfr_mul(result[0], of.turn.re, of.grow.re, MPFR_RNDN);
+  mpfr_mul(result[1], of.turn.im, of.grow.im, MPFR_RNDN);
   mpfr_neg(result[1], result[1], MPFR_RNDN);
 }
 void Sine(Numbers result, Numbers x, Numbers) {
-  Complex turn(BitsOf(x)), grow(BitsOf(x));
-  mpfr_sin_cos(turn.im, turn.re, x[0], MPFR_RNDN);
-  mpfr_sinh_cosh(grow.im, grow.re, x[1], MPFR_RNDN);
-  mpfr_mul(result[0], turn.im, grow.re, MPFR_RNDN);
-  mpfr_mul(result[1], turn.re, grow.im, MPFR_RNDN);
-}
-void Tan(Numbers result, Numbers x, Numbers y) {
-  Complex sine(BitsOf(x)), cosine(BitsOf(x));
-  Sine(sine, x, y);
-  Cosine(cosine, x, y);
-  Over(result, sine, cosine);
+  Waves of(x, 0);
+  mpfr_mul(result[0], of.turn.im, of.grow.re, MPFR_RNDN);
+  mpfr_mul(result[1], of.turn.re, of.grow.im, MPFR_RNDN);
 }
 void Sinh(Numbers result, Numbers x, Numbers) {
-  Complex turn(BitsOf(x)), grow(BitsOf(x));
-  mpfr_sin_cos(turn.im, turn.re, x[1], MPFR_RNDN);
-  mpfr_sinh_cosh(grow.im, grow.re, x[0], MPFR_RNDN);
-  mpfr_mul(result[0], grow.im, turn.re, MPFR_RNDN);
-  mpfr_mul(result[1], grow.re, turn.im, MPFR_RNDN);
+  Waves of(x, 1);
+  mpfr_mul(result[0], of.grow.im, of.turn.re, MPFR_RNDN);
+  mpfr_mul(result[1], of.grow.re, of.turn.im, MPFR_RNDN);
 }
 void Cosh(Numbers result, Numbers x, Numbers) {
-  Complex turn(BitsOf(x)), grow(BitsOf(x));
-  mpfr_sin_cos(turn.im, turn.re, x[1], MPFR_RNDN);
-  mpfr_sinh_cosh(grow.im, grow.re, x[0], MPFR_RNDN);
-  mpfr_mul(result[0], grow.re, turn.re, MPFR_RNDN);
-  mpfr_mul(result[1], grow.im, turn.im, MPFR_RNDN);
+  Waves of(x, 1);
+  mpfr_mul(result[0], of.grow.re, of.turn.re, MPFR_RNDN);
+  mpfr_mul(result[1], of.grow.im, of.turn.im, MPFR_RNDN);
 }
-void Tanh(Numbers result, Numbers x, Numbers y) {
-  Complex sine(BitsOf(x)), cosine(BitsOf(x));
-  Sinh(sine, x, y);
-  Cosh(cosine, x, y);
-  Over(result, sine, cosine);
+// The quotient of two functions.
+template <void (*kAbove)(Numbers, Numbers, Numbers), void (*kBelow)(Numbers, Numbers, Numbers)>
+void QuotientOf(Numbers result, Numbers x, Numbers y) {
+  Complex above(BitsOf(x)), below(BitsOf(x));
+  kAbove(above, x, y);
+  kBelow(below, x, y);
+  Over(result, above, below);
 }
+constexpr auto kTan = QuotientOf<Sine, Cosine>;
+constexpr auto kTanh = QuotientOf<Sinh, Cosh>;
 void Logistic(Numbers result, Numbers x, Numbers y) {
   Complex less(BitsOf(x)), one(BitsOf(x));
   Negate(less, x, y);
@@ -197,8 +195,8 @@ constexpr ComplexFunction kFunctions[] = {
     {"sine", 1, false, Sine},
     {"sinh", 1, false, Sinh},
     {"sqrt", 1, false, Sqrt},
-    {"tan", 1, false, Tan},
-    {"tanh", 1, false, Tanh},
+    {"tan", 1, false, kTan},
+    {"tanh", 1, false, kTanh},
     {"add", 2, false, Plus},
     {"divide", 2, false, Over},
     {"multiply", 2, false, Times},
@@ -258,12 +256,7 @@ void ComplexCounter::Add(Parts x, Parts y, Parts got) {
   mpfr_d_sub(result.im, got.im, result.im, MPFR_RNDN);
   mpfr_hypot(result.re, result.re, result.im, MPFR_RNDN);
   const double ulps = mpfr_get_d(result.re, MPFR_RNDN) / units_.Of(size);
-  size_t at = 0;
-  while (at + 1 < kErrorClasses.size() && ulps > kErrorClasses[at]) ++at;
-  ++errors_.histogram[at];
-  if (ulps <= errors_.worst) return;
-  errors_.worst = ulps;
-  errors_.worst_at = sample;
+  errors_.Count(ulps, sample);
 }
 
 }  // namespace assay::accuracy

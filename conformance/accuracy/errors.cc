@@ -87,6 +87,15 @@ void Noted::Merge(const Noted& other) {
   count += other.count;
 }
 
+void Errors::Count(double ulps, const Sample& sample) {
+  size_t at = 0;
+  while (at + 1 < kErrorClasses.size() && ulps > kErrorClasses[at]) ++at;
+  ++histogram[at];
+  if (ulps <= worst) return;
+  worst = ulps;
+  worst_at = sample;
+}
+
 void Errors::Merge(const Errors& other) {
   for (const CountField& one : kCounts) this->*one.field += other.*one.field;
   for (const NotedField& one : kNoted) (this->*one.field).Merge(other.*one.field);
@@ -202,12 +211,7 @@ void ErrorCounter::Judge(const Sample& sample, const TrueValue& truth) {
   }
   const double ulps = units_.Between(got, truth, flushes_);
   if (ulps <= 0.5 && truth_.format().type == ElementType::kF64) ++errors_.nearest;
-  size_t at = 0;
-  while (at + 1 < kErrorClasses.size() && ulps > kErrorClasses[at]) ++at;
-  ++errors_.histogram[at];
-  if (ulps <= errors_.worst) return;
-  errors_.worst = ulps;
-  errors_.worst_at = sample;
+  errors_.Count(ulps, sample);
 }
 
 void ErrorCounter::AddNeighbours(const Sample& from, const Sample& to, int direction) {

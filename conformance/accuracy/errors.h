@@ -48,6 +48,8 @@ struct Errors {
   Sample worst_at;
   std::vector<Sample> specials;  // special arguments whose results are wrong
 
+  // Counts the distance of one result, in ulps.
+  void Count(double ulps, const Sample& sample);
   void Merge(const Errors& other);
 };
 

@@ -31,12 +31,15 @@ BackendRegistry Compilers() {
   return registry;
 }
 
-class GoldensOn : public testing::TestWithParam<const char*> {};
+struct Compiler {
+  const char *name, *backend;
+};
+class GoldensOn : public testing::TestWithParam<Compiler> {};
 
-// One list for both: what has no code on one has none on the other.
+// There is one list for all: what has no code on one has none on the others.
 TEST_P(GoldensOn, PassOrAreListed) {
   std::set<std::string> listed = NotCompiled();
-  absl::StatusOr<std::unique_ptr<Backend>> backend = Compilers().Create(GetParam());
+  absl::StatusOr<std::unique_ptr<Backend>> backend = Compilers().Create(GetParam().backend);
   ASSERT_TRUE(backend.ok()) << backend.status();
   absl::StatusOr<std::vector<GoldenCase>> cases =
       GoldensOfFolder(TestDataDir() + "/conformance/goldens");
@@ -56,15 +59,16 @@ TEST_P(GoldensOn, PassOrAreListed) {
   EXPECT_GE(of_several_devices, 33);
   EXPECT_TRUE(listed.empty()) << "no golden has the name " << *listed.begin();
 }
-// With refuse=library, passes write in other ops what native kernels make.
-INSTANTIATE_TEST_SUITE_P(Compilers, GoldensOn,
-                         testing::Values("cpu", "cpu:refuse=library", "gpu-sim"),
-                         [](const auto& which) {
-                           const std::string name = which.param;
-                           return name == "cpu"       ? "cpu"
-                                  : name == "gpu-sim" ? "gpu_sim"
-                                                      : "cpu_without_native_kernels";
-                         });
+// With refuse=library, passes write in other ops what native kernels make; with libraries=on,
+// passes make calls of libraries of what kernels would make.
+constexpr Compiler kCompilers[] = {
+    {"cpu", "cpu"},
+    {"cpu_without_native_kernels", "cpu:refuse=library"},
+    {"gpu_sim", "gpu-sim"},
+    {"gpu_sim_with_libraries", "gpu-sim:libraries=on"},
+};
+INSTANTIATE_TEST_SUITE_P(Compilers, GoldensOn, testing::ValuesIn(kCompilers),
+                         [](const auto& which) { return std::string(which.param.name); });
 
 struct Corpus {
   const char* folder;

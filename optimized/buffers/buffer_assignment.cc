@@ -39,7 +39,7 @@ absl::flat_hash_map<int, std::pair<int64_t, int>> BufferAssignment::Donations(co
     const Shape given = LeavesOf(parameter->shape())[static_cast<size_t>(from)];
     const Shape made = LeavesOf(entry->root()->shape())[static_cast<size_t>(to)];
     if (!given.IsArray() || !made.IsArray() || given.ByteSize() != made.ByteSize()) continue;
-    // What must be is no decision.
+    // An alias that must be is no decision.
     if (!alias.must_alias && !gates.Allow(DecisionKind::kBuffer, "donate-argument", parameter)) {
       continue;
     }

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "optimized/runtime/compiled_call.h"
@@ -276,26 +274,13 @@ absl::Status CpuExecutable::Prepare(const std::vector<const Literal*>& arguments
   return absl::OkStatus();
 }
 
-// A thread per device. One that cannot be started counts as finished: the others do not wait for
-// it.
 absl::Status CpuExecutable::RunThreads(Rendezvous& rendezvous,
                                        std::chrono::steady_clock::time_point deadline) {
-  std::vector<std::thread> threads;
-  for (size_t d = 0; d < devices_.size(); ++d) {
-    try {
-      threads.emplace_back([this, &rendezvous, d]() ASSAY_CALLS_COMPILED_CODE {
-        program_.code->entry()(devices_[d].table.data());
-        rendezvous.Finish(static_cast<int64_t>(d));
-      });
-    } catch (const std::system_error& error) {
-      rendezvous.Fail(MakeError(ErrorClass::kOutOfMemory,
-                                StrCat("cpu: no thread for device ", d, ": ", error.what())));
-      rendezvous.Finish(static_cast<int64_t>(d));
-    }
-  }
-  const absl::Status status = rendezvous.WaitForAll(deadline);
-  for (std::thread& thread : threads) thread.join();
-  return status;
+  return RunOnThreads(static_cast<int64_t>(devices_.size()), rendezvous, deadline,
+                      [this, &rendezvous](int64_t d) ASSAY_CALLS_COMPILED_CODE {
+                        program_.code->entry()(devices_[static_cast<size_t>(d)].table.data());
+                        rendezvous.Finish(d);
+                      });
 }
 
 // A process per device: its results come back as a string.

@@ -138,7 +138,7 @@ ENTRY e {
 })";
   std::unique_ptr<Module> module = MustRead(kMust);
   CompileOptions options;
-  options.decision_limit = 0;  // what must be is no decision
+  options.decision_limit = 0;  // an alias that must be is no decision
   auto compiled = MakeCpu()->Compile(*module, options);
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   auto& executable = static_cast<CpuExecutable&>(**compiled);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "optimized/runtime/ranks/rank_group.h"
@@ -197,33 +195,20 @@ absl::Status GpuExecutable::RunOn(Device& device) {
   return absl::OkStatus();
 }
 
-// A thread per device, where there are several. One that cannot be started counts as finished: the
-// others do not wait for it.
+// A thread per device, where there are several.
 absl::Status GpuExecutable::RunAll(Rendezvous& rendezvous,
                                    std::chrono::steady_clock::time_point deadline) {
-  const auto run = [&](size_t d) {
-    const absl::Status status = RunOn(devices_[d]);
+  const auto run = [&](int64_t d) {
+    const absl::Status status = RunOn(devices_[static_cast<size_t>(d)]);
     // A device that was stopped says no more than that.
     if (!status.ok() && !absl::IsCancelled(status)) rendezvous.Fail(status);
-    rendezvous.Finish(static_cast<int64_t>(d));
+    rendezvous.Finish(d);
   };
-  if (devices_.size() == 1) {
-    run(0);
-    return rendezvous.WaitForAll(deadline);
+  if (devices_.size() > 1) {
+    return RunOnThreads(static_cast<int64_t>(devices_.size()), rendezvous, deadline, run);
   }
-  std::vector<std::thread> threads;
-  for (size_t d = 0; d < devices_.size(); ++d) {
-    try {
-      threads.emplace_back(run, d);
-    } catch (const std::system_error& error) {
-      rendezvous.Fail(MakeError(ErrorClass::kOutOfMemory,
-                                StrCat(name(), ": no thread for device ", d, ": ", error.what())));
-      rendezvous.Finish(static_cast<int64_t>(d));
-    }
-  }
-  const absl::Status status = rendezvous.WaitForAll(deadline);
-  for (std::thread& thread : threads) thread.join();
-  return status;
+  run(0);
+  return rendezvous.WaitForAll(deadline);
 }
 
 // A process per device. Counters of what its simulator did come back with its results.

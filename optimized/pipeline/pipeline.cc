@@ -55,13 +55,21 @@ bool IsFusion(std::string_view pass) {
   return pass == "contraction-fusion" || pass == "loop-fusion" || pass == "multi-output-fusion";
 }
 
+// Required passes read what holds of the target, and no wishes.
+PassOptions Facts(const PassOptions& options) {
+  PassOptions facts;
+  facts.gpu = options.gpu;
+  facts.libraries = options.libraries;
+  return facts;
+}
+
 // Runs steps over one module, each pass checked and observed as the options say.
 class Runner {
  public:
   Runner(Module& module, Gates& gates, const PipelineOptions& options, bool required)
       : module_(module), options_(options), required_(required) {
-    context_ = std::make_unique<PassContext>(
-        PassContext{gates, *options.profile, required ? PassOptions() : options.pass_options});
+    context_ = std::make_unique<PassContext>(PassContext{
+        gates, *options.profile, required ? Facts(options.pass_options) : options.pass_options});
     // Who names passes wants to see what they do.
     if (!required && !options.passes.empty()) context_->options.expand = true;
   }

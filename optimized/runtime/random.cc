@@ -45,4 +45,13 @@ void NextRandomState(RunContext* context, uint64_t* state, uint64_t delta) {
   high += low < delta ? 1 : 0;
 }
 
+int64_t ThreeFrySplitDimension(absl::Span<const int64_t> dimensions) {
+  size_t longest = 0;
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    if (dimensions[d] % 2 == 0) return static_cast<int64_t>(d);
+    if (dimensions[d] > dimensions[longest]) longest = d;
+  }
+  return static_cast<int64_t>(longest);
+}
+
 }  // namespace assay

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "absl/types/span.h"
+
 namespace assay {
 
 struct RunContext;
@@ -20,5 +22,9 @@ void PhiloxBits(const RunContext* context, const uint64_t* state, uint64_t* next
 // Writes the state of random numbers that the executable keeps on this device, low word first, and
 // adds `delta` to it.
 void NextRandomState(RunContext* context, uint64_t* state, uint64_t delta);
+
+// The dimension along which ThreeFry's pairs lie: the first of even size, or the first of the
+// largest.
+int64_t ThreeFrySplitDimension(absl::Span<const int64_t> dimensions);
 
 }  // namespace assay

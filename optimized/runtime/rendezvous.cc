@@ -2,6 +2,8 @@
 #include "optimized/runtime/rendezvous.h"
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "spec/base/error.h"
@@ -136,6 +138,25 @@ absl::Status Rendezvous::WaitForAll(std::chrono::steady_clock::time_point deadli
     changed_.wait(lock, all_finished);
   }
   return failure_;
+}
+
+absl::Status RunOnThreads(int64_t devices, Rendezvous& rendezvous,
+                          std::chrono::steady_clock::time_point deadline,
+                          const std::function<void(int64_t device)>& run) {
+  std::vector<std::thread> threads;
+  for (int64_t d = 0; d < devices; ++d) {
+    try {
+      threads.emplace_back(run, d);
+    } catch (const std::system_error& error) {
+      rendezvous.Fail(MakeError(
+          ErrorClass::kOutOfMemory,
+          StrCat(rendezvous.backend(), ": no thread for device ", d, ": ", error.what())));
+      rendezvous.Finish(d);
+    }
+  }
+  const absl::Status status = rendezvous.WaitForAll(deadline);
+  for (std::thread& thread : threads) thread.join();
+  return status;
 }
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -86,5 +87,12 @@ class Rendezvous {
   absl::Status failure_;
   std::atomic<uint8_t> stopped_{0};
 };
+
+// Runs so many devices, each on a thread of its own until all have finished, each of which
+// says so itself (Rendezvous::Finish). One whose thread cannot be started counts as finished: the
+// others do not wait for it.
+absl::Status RunOnThreads(int64_t devices, Rendezvous& rendezvous,
+                          std::chrono::steady_clock::time_point deadline,
+                          const std::function<void(int64_t device)>& run);
 
 }  // namespace assay

@@ -4,19 +4,6 @@
 #include "optimized/runtime/random.h"
 
 namespace assay {
-namespace {
-
-// Along which dimension ThreeFry's pairs lie: the first of even size, or the first of the largest.
-int64_t SplitDimension(const Shape& shape) {
-  int64_t longest = 0;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (shape.dimension(d) % 2 == 0) return d;
-    if (shape.dimension(d) > shape.dimension(longest)) longest = d;
-  }
-  return longest;
-}
-
-}  // namespace
 
 absl::Status EmitRngBitGenerator(ArrayKernelContext& context) {
   ElementEmitter& e = context.elements;
@@ -39,7 +26,7 @@ absl::Status EmitRngBitGenerator(ArrayKernelContext& context) {
   if (algorithm == RngAlgorithm::kThreeFry) {
     int64_t size = 1, inner = 1;
     if (shape.rank() > 0) {
-      const int64_t split = SplitDimension(shape);
+      const int64_t split = ThreeFrySplitDimension(shape.dimensions());
       size = shape.dimension(split);
       for (int64_t d = split + 1; d < shape.rank(); ++d) inner *= shape.dimension(d);
     }

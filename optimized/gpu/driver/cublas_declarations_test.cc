@@ -1,8 +1,7 @@
 // Our declarations of cuBLASLt's calls against its header; compiled where that is installed.
-#include <type_traits>
-
 #include "gtest/gtest.h"
 #include "optimized/gpu/driver/cublas_calls.h"
+#include "optimized/gpu/driver/testing/declarations_for_test.h"
 
 namespace assay::gpu {
 namespace {
@@ -19,21 +18,6 @@ ASSAY_CUBLAS_CALLS(ASSAY_OURS)
 
 namespace assay::gpu {
 namespace {
-
-// Passed in the same way: handles are pointers to something here, and to structures there.
-template <class A, class B>
-constexpr bool kPassedAlike =
-    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
-    std::is_floating_point_v<A> == std::is_floating_point_v<B>;
-
-template <class R, class... A, class S, class... B>
-bool Alike(R (*)(A...), S (*)(B...)) {
-  if constexpr (sizeof...(A) == sizeof...(B)) {
-    return sizeof(R) == sizeof(S) && (kPassedAlike<A, B> && ...);
-  } else {
-    return false;
-  }
-}
 
 TEST(CublasDeclarations, MatchTheHeader) {
 #define ASSAY_CHECK(name, ...) \

@@ -1,8 +1,7 @@
 // Our declarations of the CUDA driver's calls against its header; compiled where that is installed.
-#include <type_traits>
-
 #include "gtest/gtest.h"
 #include "optimized/gpu/driver/cuda_calls.h"
+#include "optimized/gpu/driver/testing/declarations_for_test.h"
 
 namespace assay::gpu {
 namespace {
@@ -20,24 +19,9 @@ ASSAY_CUDA_CALLS(ASSAY_OURS)
 namespace assay::gpu {
 namespace {
 
-// Passed in the same way: handles are pointers to something here, and to structures there.
-template <class A, class B>
-constexpr bool kSamePassing =
-    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
-    std::is_floating_point_v<A> == std::is_floating_point_v<B>;
-
-template <class R, class... A, class S, class... B>
-bool Match(R (*)(A...), S (*)(B...)) {
-  if constexpr (sizeof...(A) == sizeof...(B)) {
-    return sizeof(R) == sizeof(S) && (kSamePassing<A, B> && ...);
-  } else {
-    return false;
-  }
-}
-
 TEST(CudaDeclarations, MatchTheHeader) {
 #define ASSAY_CHECK(name, ...) \
-  EXPECT_TRUE(Match(Ours_##name(nullptr), static_cast<decltype(&::name)>(nullptr))) << #name;
+  EXPECT_TRUE(Alike(Ours_##name(nullptr), static_cast<decltype(&::name)>(nullptr))) << #name;
   ASSAY_CUDA_CALLS(ASSAY_CHECK)
 #undef ASSAY_CHECK
   EXPECT_EQ(kCudaOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);

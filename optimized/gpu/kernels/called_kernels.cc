@@ -5,6 +5,7 @@
 
 #include "optimized/runtime/device/fourier.h"
 #include "optimized/runtime/linear_algebra/triangular.h"
+#include "optimized/runtime/random.h"
 #include "spec/attributes/attribute_words.h"
 #include "spec/base/strings.h"
 #include "spec/ops/shape_inference.h"
@@ -31,16 +32,6 @@ int64_t MatrixCount(const Shape& shape) {
 // Bytes of a number in the type that is computed in.
 int64_t WorkingBytes(ElementType type) { return std::max<int64_t>(4, StorageBytes(type)); }
 
-// ThreeFry's pairs lie along the first dimension of even size, or the first of the largest.
-int64_t SplitDimension(const Shape& shape) {
-  int64_t longest = 0;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (shape.dimension(d) % 2 == 0) return d;
-    if (shape.dimension(d) > shape.dimension(longest)) longest = d;
-  }
-  return longest;
-}
-
 CalledKernel RandomBits(const Instruction& random, const KernelBends& bends) {
   const Shape& shape = random.shape().elements()[1];
   const int bits = BitWidth(shape.element_type());
@@ -54,7 +45,7 @@ CalledKernel RandomBits(const Instruction& random, const KernelBends& bends) {
   if (random.attributes().Word<RngAlgorithm>(Attr::kRngAlgorithm) == RngAlgorithm::kThreeFry) {
     int64_t size = 1, inner = 1;
     if (shape.rank() > 0) {
-      const int64_t split = SplitDimension(shape);
+      const int64_t split = ThreeFrySplitDimension(shape.dimensions());
       size = shape.dimension(split);
       for (int64_t d = split + 1; d < shape.rank(); ++d) inner *= shape.dimension(d);
     }

@@ -103,7 +103,8 @@ S Activate(S x, LibraryActivation activation, double leaky_alpha) {
     return x;
   } else {
     const auto larger = [](S a, S b) {
-      return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
+      // The second of equal numbers: the zero of a rectifier is +0 whichever zero comes in.
+      return std::isnan(a) || std::isnan(b) ? a + b : a > b ? a : b;
     };
     switch (activation) {
       case LibraryActivation::kNone:
@@ -130,8 +131,11 @@ S Activate(S x, LibraryActivation activation, double leaky_alpha) {
   }
 }
 
+// A factor of one leaves infinite parts as they are, where a product with 1 + 0i would make them
+// NaN.
 template <typename S>
 S Times(S value, double real, double imaginary) {
+  if (real == 1 && imaginary == 0) return value;
   if constexpr (std::is_same_v<S, std::complex<float>> || std::is_same_v<S, std::complex<double>>) {
     using P = typename S::value_type;
     const P a = value.real(), b = value.imag(), c = static_cast<P>(real),
@@ -139,7 +143,7 @@ S Times(S value, double real, double imaginary) {
     return {a * c - b * d, a * d + b * c};
   } else {
     static_cast<void>(imaginary);
-    return real == 1 ? value : static_cast<S>(value * static_cast<S>(real));
+    return static_cast<S>(value * static_cast<S>(real));
   }
 }
 
@@ -370,16 +374,19 @@ void RunNorm(const Instruction& at, const LibraryCall& call, absl::Span<const vo
   if (call.routine == kNormBackward) {
     const float *scale = floats(1), *mean = floats(2), *inverse = floats(3), *dy = floats(4);
     std::vector<double> products(features), sums(features);
+    const auto unit = [&](int64_t i) {
+      return (floats(0)[i] - mean[feature(i)]) * inverse[feature(i)];
+    };
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t f = feature(i);
-      products[f] += static_cast<double>(dy[i]) * ((floats(0)[i] - mean[f]) * inverse[f]);
-      sums[f] += dy[i];
+      products[feature(i)] += dy[i] * unit(i);
+      sums[feature(i)] += dy[i];
     }
     for (int64_t i = 0; i < count; ++i) {
       const int64_t f = feature(i);
-      const double unit = (floats(0)[i] - mean[f]) * inverse[f];
-      const double rest = dy[i] - sums[f] / per_feature - unit * (products[f] / per_feature);
-      out(0)[i] = static_cast<float>(scale[f] * inverse[f] * rest);
+      const auto per = static_cast<float>(per_feature);
+      const float rest = dy[i] - static_cast<float>(sums[f]) / per -
+                         unit(i) * (static_cast<float>(products[f]) / per);
+      out(0)[i] = scale[f] * inverse[f] * rest;
     }
     for (int64_t f = 0; f < features; ++f) {
       out(1)[f] = static_cast<float>(products[f]);
@@ -389,28 +396,38 @@ void RunNorm(const Instruction& at, const LibraryCall& call, absl::Span<const vo
   }
   std::vector<double> mean(features), variance(features);
   if (call.routine == kNormTraining) {
-    for (int64_t i = 0; i < count; ++i) mean[feature(i)] += floats(0)[i] / per_feature;
+    // Sums have more digits than f32 and no more range: what overflows there does so here.
+    const auto close = [&](std::vector<double>& sums) {
+      for (double& sum : sums) sum = static_cast<float>(sum) / per_feature;
+    };
+    for (int64_t i = 0; i < count; ++i) mean[feature(i)] += floats(0)[i];
+    close(mean);
     for (int64_t i = 0; i < count; ++i) {
-      const double centred = floats(0)[i] - mean[feature(i)];
-      variance[feature(i)] += centred * centred / per_feature;
+      const double centred = static_cast<float>(floats(0)[i] - mean[feature(i)]);
+      variance[feature(i)] += centred * centred;
     }
+    close(variance);
   } else {
     for (int64_t f = 0; f < features; ++f) {
       mean[f] = floats(3)[f];
       variance[f] = floats(4)[f];
     }
   }
+  // The steps beside the sums are those of f32, whose range an intermediate value may leave.
+  const auto inverse = [&](int64_t f) {
+    return 1 / std::sqrt(static_cast<float>(variance[f]) + epsilon);
+  };
   for (int64_t i = 0; i < count; ++i) {
     const int64_t f = feature(i);
-    const double unit = (floats(0)[i] - mean[f]) / std::sqrt(variance[f] + epsilon);
-    out(0)[i] = static_cast<float>(unit * floats(1)[f] + floats(2)[f]);
+    const float unit = (floats(0)[i] - static_cast<float>(mean[f])) * inverse(f);
+    out(0)[i] = unit * floats(1)[f] + floats(2)[f];
   }
   if (call.routine == kNormInference) return;
   for (int64_t f = 0; f < features; ++f) {
     // A mean of nothing is 0/0.
     const bool is_empty = count == 0;
     out(1)[f] = is_empty ? std::nanf("") : static_cast<float>(mean[f]);
-    out(2)[f] = is_empty ? std::nanf("") : static_cast<float>(1 / std::sqrt(variance[f] + epsilon));
+    out(2)[f] = is_empty ? std::nanf("") : inverse(f);
   }
 }
 

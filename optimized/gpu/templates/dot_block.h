@@ -1,5 +1,5 @@
-// What the templates of dots have in common: a block computes a square of results from strips of
-// both operands in shared memory.
+// The part that templates of dots have in common: a block computes a square of results from strips
+// of both operands in shared memory.
 #pragma once
 
 #include <functional>

@@ -26,6 +26,28 @@ bool HasPlainBase(const ConvForm& form) {
                      [](const WindowDim& dim) { return dim.base_dilation == 1 && !dim.reversal; });
 }
 
+// The gradient of an input is a convolution that makes what the other one reads, and back.
+void SwapInputAndOutput(ConvDimLabels& labels) {
+  std::swap(labels.input_batch, labels.output_batch);
+  std::swap(labels.input_feature, labels.output_feature);
+  std::swap(labels.input_spatial, labels.output_spatial);
+  std::swap(labels.kernel_input_feature, labels.kernel_output_feature);
+}
+
+// The gradient of a filter is a convolution of the input with the gradient of the output, and back:
+// batches are what is summed.
+ConvDimLabels WithFilterAsResult(const ConvDimLabels& from) {
+  return {.input_batch = from.input_feature,
+          .input_feature = from.input_batch,
+          .kernel_input_feature = from.output_batch,
+          .kernel_output_feature = from.output_feature,
+          .output_batch = from.kernel_input_feature,
+          .output_feature = from.kernel_output_feature,
+          .input_spatial = from.input_spatial,
+          .kernel_spatial = from.output_spatial,
+          .output_spatial = from.kernel_spatial};
+}
+
 }  // namespace
 
 ConvForm ConvForm::Of(const Attributes& attributes) {
@@ -58,10 +80,7 @@ ConvForm InputGradient(const ConvForm& forward, const SpatialSizes& sizes) {
            .reversal = true};
     dim.high = sizes.input[d] + reach - Span(sizes.output[d], of.stride) - dim.low;
   }
-  std::swap(plain.labels.input_batch, plain.labels.output_batch);
-  std::swap(plain.labels.input_feature, plain.labels.output_feature);
-  std::swap(plain.labels.input_spatial, plain.labels.output_spatial);
-  std::swap(plain.labels.kernel_input_feature, plain.labels.kernel_output_feature);
+  SwapInputAndOutput(plain.labels);
   return plain;
 }
 
@@ -77,16 +96,7 @@ ConvForm FilterGradient(const ConvForm& forward, const SpatialSizes& sizes) {
                sizes.input[d] - of.low;
     plain.window.push_back(dim);
   }
-  const ConvDimLabels& from = forward.labels;
-  plain.labels = {.input_batch = from.input_feature,
-                  .input_feature = from.input_batch,
-                  .kernel_input_feature = from.output_batch,
-                  .kernel_output_feature = from.output_feature,
-                  .output_batch = from.kernel_input_feature,
-                  .output_feature = from.kernel_output_feature,
-                  .input_spatial = from.input_spatial,
-                  .kernel_spatial = from.output_spatial,
-                  .output_spatial = from.kernel_spatial};
+  plain.labels = WithFilterAsResult(forward.labels);
   plain.batch_groups = forward.feature_groups;
   return plain;
 }
@@ -107,10 +117,7 @@ std::optional<ConvForm> ForwardOfInputGradient(const ConvForm& plain, const Shap
     of.high = HighPadding(of, result.dimension(plain.labels.output_spatial[d]),
                           lhs.dimension(plain.labels.input_spatial[d]));
   }
-  std::swap(forward.labels.input_batch, forward.labels.output_batch);
-  std::swap(forward.labels.input_feature, forward.labels.output_feature);
-  std::swap(forward.labels.input_spatial, forward.labels.output_spatial);
-  std::swap(forward.labels.kernel_input_feature, forward.labels.kernel_output_feature);
+  SwapInputAndOutput(forward.labels);
   return forward;
 }
 
@@ -120,15 +127,7 @@ std::optional<ConvForm> ForwardOfFilterGradient(const ConvForm& plain, const Sha
     return std::nullopt;
   const ConvDimLabels& from = plain.labels;
   ConvForm forward;
-  forward.labels = {.input_batch = from.input_feature,
-                    .input_feature = from.input_batch,
-                    .kernel_input_feature = from.output_batch,
-                    .kernel_output_feature = from.output_feature,
-                    .output_batch = from.kernel_input_feature,
-                    .output_feature = from.kernel_output_feature,
-                    .input_spatial = from.input_spatial,
-                    .kernel_spatial = from.output_spatial,
-                    .output_spatial = from.kernel_spatial};
+  forward.labels = WithFilterAsResult(from);
   forward.feature_groups = plain.batch_groups;
   for (size_t d = 0; d < plain.window.size(); ++d) {
     const WindowDim& dim = plain.window[d];
