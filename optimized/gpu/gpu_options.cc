@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "optimized/gpu/kernels/gpu_target.h"
 #include "optimized/passes/library/gpu_facts.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -142,6 +143,7 @@ absl::StatusOr<GpuOptions> ParseGpuOptions(const std::map<std::string, std::stri
   }
   const Architecture& architecture = *options.architecture;
   options.pipeline.pass_options.gpu = GpuFacts::Find(architecture.name);
+  options.pipeline.pass_options.target = &GpuTarget();
   options.simulator.shared_bytes_per_block = architecture.shared_bytes;
   options.simulator.tensor_core = {architecture.tensor_terms, architecture.tensor_fraction_bits};
   return options;

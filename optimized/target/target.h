@@ -45,6 +45,8 @@ struct OpSupport {
   bool (*has_better)(const Instruction& instruction, const Target& target) = nullptr;
   // kNative: the function of the target's library that does the work; empty: emitted code does.
   std::string (*library_call)(const Instruction& instruction, bool is_better) = nullptr;
+  // kNative: false where ops that an expander writes instead do better. nullptr: they never do.
+  bool (*pays)(const Instruction& instruction) = nullptr;
 };
 using OpSupportTable = std::array<OpSupport, kOpcodeCount>;
 

@@ -41,6 +41,13 @@ constexpr Form kForms[] = {
     {Opcode::kSelectAndScatter, CombinesOwnType}, {Opcode::kTriangularSolve, HasNoTinyFloats},
 };
 
+// The kernel compares each element of a line with all; a sort of a long line does less.
+bool IsShortTopK(const Instruction& top_k) {
+  constexpr int64_t kMostInLine = 1024;
+  const Shape& shape = top_k.operand(0)->shape();
+  return shape.dimension(shape.rank() - 1) <= kMostInLine;
+}
+
 OpSupportTable SupportTable() {
   OpSupportTable table;
   for (int k = 0; k < kOpcodeCount; ++k) {
@@ -58,6 +65,7 @@ OpSupportTable SupportTable() {
     op.only_real = FindElementwise(opcode) != nullptr && FindComplexElementwise(opcode) == nullptr;
   }
   for (const auto& [opcode, missing] : kForms) table[static_cast<int>(opcode)].missing = missing;
+  table[static_cast<int>(Opcode::kTopK)].pays = IsShortTopK;
   return table;
 }
 

@@ -2,8 +2,19 @@
 #include "optimized/passes/fallbacks/op_expander.h"
 
 #include "optimized/passes/util/module_util.h"
+#include "optimized/target/target.h"
 
 namespace assay {
+
+namespace {
+
+bool KernelPays(const Instruction& inst, const Target* target) {
+  if (target == nullptr) return true;
+  const auto pays = target->SupportOf(inst.opcode()).pays;
+  return pays == nullptr || pays(inst);
+}
+
+}  // namespace
 
 absl::StatusOr<bool> OpExpander::Run(Module& module, PassContext& context) {
   if (!module.HasAny({opcode()})) return false;
@@ -13,8 +24,10 @@ absl::StatusOr<bool> OpExpander::Run(Module& module, PassContext& context) {
        LooksEverywhere() ? module.ComputationPostOrder() : UnitComputations(module)) {
     for (Instruction* inst : computation->PostOrder()) {
       if (inst->opcode() != opcode() || !IsPlainOrTuple(*inst) || !Matches(*inst)) continue;
-      if (!unasked && context.gates.Allow(DecisionKind::kLibrary, kernel(), inst)) continue;
-      Rewrite rewrite(context.gates, rule(), inst, /*required=*/!unasked);
+      const bool pays = KernelPays(*inst, context.options.target);
+      const bool may_stay = unasked || !pays;  // nobody refused the kernel
+      if (!may_stay && context.gates.Allow(DecisionKind::kLibrary, kernel(), inst)) continue;
+      Rewrite rewrite(context.gates, rule(), inst, /*required=*/!may_stay);
       if (rewrite) changed |= rewrite.Replace(Expand(inst));
     }
   }
