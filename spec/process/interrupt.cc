@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <ctime>
+#include <initializer_list>
 
 namespace assay {
 namespace {
