@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "spec/attributes/sharding.h"
 #include "spec/types/shape.h"
 
 namespace assay {

@@ -5,6 +5,7 @@
 
 #include "reference/bounds/choices/residual_choice.h"
 #include "reference/bounds/linear_algebra.h"
+#include "reference/bounds/range.h"
 
 namespace assay::reference {
 namespace {
