@@ -22,6 +22,8 @@
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/campaign/journal.h"
 #include "fuzz/campaign/scripted.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/error.h"
 #include "spec/files/load_module.h"
