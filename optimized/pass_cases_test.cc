@@ -284,8 +284,11 @@ TEST(PassCases, RefusedKernelsAreWrittenInOtherOps) {
       ASSERT_EQ(Optimize(*module, again, watched), absl::OkStatus());
     }
   }
+  // Calls of NVIDIA's libraries are a choice on GPUs alone.
   for (const DecisionRule& rule : DecisionRules()) {
-    if (rule.kind == DecisionKind::kLibrary) wanted.emplace(rule.name);
+    if (rule.kind == DecisionKind::kLibrary && rule.name.starts_with("native-")) {
+      wanted.emplace(rule.name);
+    }
   }
   EXPECT_EQ(refused, wanted);
 }

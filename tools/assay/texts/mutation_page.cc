@@ -37,6 +37,7 @@ constexpr ClassText kClasses[] = {
     {"new-kernels", "what is merged, packed, selected, turned and called since the first run"},
     {"conjunctions",
      "two or three attributes at once: both edges, an edge and a type, a type and a size"},
+    {"library-calls", "what passes pull into calls of libraries, and what the calls are told"},
 };
 
 struct Sum {
