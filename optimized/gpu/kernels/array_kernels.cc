@@ -1,6 +1,8 @@
 // The table of kernels.
 #include "optimized/gpu/kernels/array_kernels.h"
 
+#include <cstdlib>
+
 #include "optimized/gpu/kernels/called_kernels.h"
 
 namespace assay::gpu {
@@ -24,6 +26,19 @@ const DeviceKernel* FindDeviceKernel(Opcode opcode) {
     if (row.opcode == opcode) return &row.kernel;
   }
   return nullptr;
+}
+
+WholeKernel KernelOf(const KernelPlan& plan, const TemplateChoice& choice) {
+  switch (choice.kind) {
+    case KernelTemplate::kScan:
+      return ScanKernel(*plan.instruction, choice);
+    case KernelTemplate::kSortTiles:
+      return SortKernel(*plan.instruction, choice);
+    case KernelTemplate::kTopTiles:
+      return TopKernel(*plan.instruction, choice);
+    default:
+      std::abort();  // a template of nests
+  }
 }
 
 bool HasDeviceKernel(Opcode opcode) {

@@ -47,7 +47,7 @@ class ThreadKernel {
   absl::StatusOr<EmittedKernel> EmitNest(const NestPlan& nest);
   absl::StatusOr<EmittedKernel> EmitTemplate(const NestPlan& nest, const TemplateChoice& choice);
   absl::StatusOr<EmittedKernel> EmitCumulativeLines();
-  absl::StatusOr<EmittedKernel> EmitStage(const DeviceKernel& kernel, const DeviceStage& stage);
+  absl::StatusOr<EmittedKernel> EmitStage(const DeviceStage& stage, std::vector<int64_t> scratch);
   absl::StatusOr<EmittedKernel> EmitCall(const CalledStage& stage, std::vector<int64_t> scratch);
 
  private:
@@ -274,14 +274,24 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitCumulativeLines() {
   });
 }
 
-absl::StatusOr<EmittedKernel> ThreadKernel::EmitStage(const DeviceKernel& kernel,
-                                                      const DeviceStage& stage) {
-  if (kernel.scratch != nullptr) kernel_.scratch = kernel.scratch(root_);
-  return Emit(stage.threads, [&](Value* thread) {
-    DeviceKernelContext whole{plan_,  elements_, buffers_, kernel_.function,
-                              thread, operands_, results_, scratch_};
+absl::StatusOr<EmittedKernel> ThreadKernel::EmitStage(const DeviceStage& stage,
+                                                      std::vector<int64_t> scratch) {
+  kernel_.scratch = std::move(scratch);
+  const auto emit = [&](Value* thread, Value* block) {
+    DeviceKernelContext whole{plan_,    elements_, buffers_, kernel_.function, thread, operands_,
+                              results_, scratch_,  block};
     return stage.emit(whole);
-  });
+  };
+  if (stage.block_size == 0) {
+    return Emit(stage.threads, [&](Value* thread) { return emit(thread, nullptr); });
+  }
+  ASSAY_RETURN_IF_ERROR(SetBlocks(stage.threads / stage.block_size, stage.block_size));
+  ASSAY_RETURN_IF_ERROR(Begin());
+  Value* block = Number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+  ASSAY_RETURN_IF_ERROR(emit(Number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), block));
+  ir_.CreateRetVoid();
+  AlignAccesses(*kernel_.function);
+  return std::move(kernel_);
 }
 
 // The function takes pointers into any space.
@@ -323,6 +333,21 @@ absl::StatusOr<std::vector<EmittedKernel>> EmitKernels(const KernelContext& cont
   std::vector<EmittedKernel> kernels;
   KernelBends bends = plan.granted_bends == nullptr ? kNoBends : *plan.granted_bends;
   if (plan.form_bends != nullptr) bends = *plan.form_bends;
+  if (context.templates != nullptr) {
+    const auto whole = context.templates->of_kernels.find(&plan);
+    if (whole != context.templates->of_kernels.end()) {
+      const TemplateChoice& choice = whole->second;
+      const WholeKernel made = KernelOf(plan, choice);
+      for (const DeviceStage& stage : made.stages) {
+        if (stage.threads == 0) continue;
+        const KernelBends& own = choice.bends == nullptr ? bends : *choice.bends;
+        ASSAY_ASSIGN_OR_RETURN(
+            kernels.emplace_back(),
+            ThreadKernel(context, plan, buffers, own).EmitStage(stage, made.scratch));
+      }
+      return kernels;
+    }
+  }
   if (plan.form == KernelPlan::Form::kNative) {
     if (IsCalledKernel(plan.instruction->opcode())) {
       const CalledKernel called = CalledKernelOf(*plan.instruction, bends);
@@ -336,10 +361,12 @@ absl::StatusOr<std::vector<EmittedKernel>> EmitKernels(const KernelContext& cont
     }
     const DeviceKernel* found = FindDeviceKernel(plan.instruction->opcode());
     if (found == nullptr) return kernels;  // a step of the host
+    const std::vector<int64_t> scratch =
+        found->scratch == nullptr ? std::vector<int64_t>() : found->scratch(*plan.instruction);
     for (const DeviceStage& stage : found->stages(*plan.instruction, buffers)) {
       if (stage.threads == 0) continue;
       ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
-                             ThreadKernel(context, plan, buffers, bends).EmitStage(*found, stage));
+                             ThreadKernel(context, plan, buffers, bends).EmitStage(stage, scratch));
     }
     return kernels;
   }
@@ -354,8 +381,8 @@ absl::StatusOr<std::vector<EmittedKernel>> EmitKernels(const KernelContext& cont
     if (nest.bends != nullptr) bends = *nest.bends;
     const TemplateChoice* choice = nullptr;
     if (context.templates != nullptr) {
-      const auto found = context.templates->find(&nest);
-      if (found != context.templates->end()) choice = &found->second;
+      const auto found = context.templates->of_nests.find(&nest);
+      if (found != context.templates->of_nests.end()) choice = &found->second;
     }
     if (choice != nullptr) {
       const KernelBends& own = choice->bends == nullptr ? bends : *choice->bends;

@@ -30,27 +30,35 @@ void BlockBuilder::Barrier() {
                       {ir_.getInt32(0)});
 }
 
-Value* BlockBuilder::ShuffleWord(Value* word, int64_t lanes, int64_t mask) {
-  return ir_.CreateIntrinsic(ir_.getInt32Ty(), llvm::Intrinsic::nvvm_shfl_sync_bfly_i32,
-                             {ir_.getInt32(static_cast<uint32_t>(mask)), word,
-                              ir_.getInt32(static_cast<uint32_t>(lanes)), ir_.getInt32(31)});
+Value* BlockBuilder::ShuffleWord(Value* word, const Exchange& exchange) {
+  return ir_.CreateIntrinsic(
+      ir_.getInt32Ty(), exchange.id,
+      {ir_.getInt32(static_cast<uint32_t>(exchange.mask)), word,
+       ir_.getInt32(static_cast<uint32_t>(exchange.lanes)), ir_.getInt32(exchange.edge)});
 }
 
-Value* BlockBuilder::ShuffleXor(Value* value, int64_t lanes, int64_t mask) {
+Value* BlockBuilder::Shuffle(Value* value, const Exchange& exchange) {
   llvm::Type* type = value->getType();
   const unsigned bits = type->getPrimitiveSizeInBits();
   llvm::Type* integer = ir_.getIntNTy(bits);
   Value* whole = ir_.CreateBitCast(value, integer);
   if (bits <= 32) {
-    Value* moved = ShuffleWord(ir_.CreateZExt(whole, ir_.getInt32Ty()), lanes, mask);
+    Value* moved = ShuffleWord(ir_.CreateZExt(whole, ir_.getInt32Ty()), exchange);
     return ir_.CreateBitCast(ir_.CreateTrunc(moved, integer), type);
   }
-  Value* low = ShuffleWord(ir_.CreateTrunc(whole, ir_.getInt32Ty()), lanes, mask);
-  Value* high =
-      ShuffleWord(ir_.CreateTrunc(ir_.CreateLShr(whole, 32), ir_.getInt32Ty()), lanes, mask);
+  Value* low = ShuffleWord(ir_.CreateTrunc(whole, ir_.getInt32Ty()), exchange);
+  Value* high = ShuffleWord(ir_.CreateTrunc(ir_.CreateLShr(whole, 32), ir_.getInt32Ty()), exchange);
   Value* joined =
       ir_.CreateOr(ir_.CreateZExt(low, integer), ir_.CreateShl(ir_.CreateZExt(high, integer), 32));
   return ir_.CreateBitCast(joined, type);
+}
+
+Value* BlockBuilder::ShuffleXor(Value* value, int64_t lanes, int64_t mask) {
+  return Shuffle(value, {llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, lanes, mask, 31});
+}
+
+Value* BlockBuilder::ShuffleUp(Value* value, int64_t lanes, int64_t mask) {
+  return Shuffle(value, {llvm::Intrinsic::nvvm_shfl_sync_up_i32, lanes, mask, 0});
 }
 
 absl::Status BlockBuilder::If(Value* condition, const std::function<absl::Status()>& body) {
@@ -63,6 +71,33 @@ absl::Status BlockBuilder::If(Value* condition, const std::function<absl::Status
   ir_.CreateBr(behind);
   ir_.SetInsertPoint(behind);
   return absl::OkStatus();
+}
+
+absl::StatusOr<ElementValues> BlockBuilder::ValuesIf(
+    Value* condition, const ElementValues& otherwise,
+    const std::function<absl::StatusOr<ElementValues>()>& body) {
+  llvm::Function* function = ir_.GetInsertBlock()->getParent();
+  llvm::BasicBlock* before = ir_.GetInsertBlock();
+  auto* inside = llvm::BasicBlock::Create(ir_.getContext(), "if", function);
+  auto* behind = llvm::BasicBlock::Create(ir_.getContext(), "behind", function);
+  ir_.CreateCondBr(condition, inside, behind);
+  ir_.SetInsertPoint(inside);
+  ElementValues given;
+  ASSAY_RETURN_IF_ERROR(elements_.Scoped([&]() -> absl::Status {
+    ASSAY_ASSIGN_OR_RETURN(given, body());
+    return absl::OkStatus();
+  }));
+  llvm::BasicBlock* last = ir_.GetInsertBlock();
+  ir_.CreateBr(behind);
+  ir_.SetInsertPoint(behind);
+  ElementValues values;
+  for (size_t k = 0; k < otherwise.size(); ++k) {
+    llvm::PHINode* phi = ir_.CreatePHI(otherwise[k]->getType(), 2);
+    phi->addIncoming(otherwise[k], before);
+    phi->addIncoming(given[k], last);
+    values.push_back(phi);
+  }
+  return values;
 }
 
 Value* BlockBuilder::AtMost(Value* value, int64_t last) {

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "llvm/IR/Intrinsics.h"
 #include "optimized/codegen/element_emitter.h"
 
 namespace assay::gpu {
@@ -21,8 +23,14 @@ class BlockBuilder {
   // The value of the lane whose number differs from this one's by `lanes` (a power of two). All
   // lanes of the warp take part.
   llvm::Value* ShuffleXor(llvm::Value* value, int64_t lanes, int64_t mask = 0xFFFFFFFF);
+  // The value of the lane `lanes` before this one; of the first ones, their own. All take part.
+  llvm::Value* ShuffleUp(llvm::Value* value, int64_t lanes, int64_t mask = 0xFFFFFFFF);
   // `body` where `condition` holds. Values emitted inside are not reused outside.
   absl::Status If(llvm::Value* condition, const std::function<absl::Status()>& body);
+  // What `body` gives where `condition` holds, `otherwise` elsewhere.
+  absl::StatusOr<ElementValues> ValuesIf(
+      llvm::Value* condition, const ElementValues& otherwise,
+      const std::function<absl::StatusOr<ElementValues>()>& body);
 
   llvm::Value* Below(llvm::Value* value, int64_t end) {
     return ir_.CreateICmpULT(value, elements_.Index(end));
@@ -31,7 +39,14 @@ class BlockBuilder {
   llvm::Value* AtMost(llvm::Value* value, int64_t last);
 
  private:
-  llvm::Value* ShuffleWord(llvm::Value* word, int64_t lanes, int64_t mask);
+  // By an instruction for words.
+  struct Exchange {
+    llvm::Intrinsic::ID id;
+    int64_t lanes, mask;
+    int edge;  // lanes beyond it keep their own
+  };
+  llvm::Value* Shuffle(llvm::Value* value, const Exchange& exchange);
+  llvm::Value* ShuffleWord(llvm::Value* word, const Exchange& exchange);
 
   ElementEmitter& elements_;
   llvm::IRBuilder<>& ir_;

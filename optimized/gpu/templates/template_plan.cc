@@ -275,8 +275,9 @@ class NestChooser {
 }  // namespace
 
 std::string_view Name(KernelTemplate kind) {
-  constexpr std::string_view kNames[] = {"threads", "vectors",    "rows",  "row fusion",
-                                         "columns", "transposed", "tiles", "tensor tiles"};
+  constexpr std::string_view kNames[] = {"threads", "vectors",    "rows",       "row fusion",
+                                         "columns", "transposed", "tiles",      "tensor tiles",
+                                         "scan",    "sort tiles", "top-k tiles"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -286,9 +287,14 @@ TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& /*a
   for (const FramePlan& frame : plan.frames) {
     for (const StepPlan& step : frame.steps) {
       if (step.kind != StepPlan::Kind::kKernel || !step.kernel.is_optimized) continue;
+      TemplateChoice whole = ChooseForKernel(step.kernel, gates);
+      if (whole.kind != KernelTemplate::kThreads) {
+        choices.of_kernels[&step.kernel] = std::move(whole);
+        continue;
+      }
       for (const NestPlan& nest : step.kernel.nests) {
         TemplateChoice choice = NestChooser(step.kernel, nest, gates).Choose();
-        if (choice.kind != KernelTemplate::kThreads) choices[&nest] = std::move(choice);
+        if (choice.kind != KernelTemplate::kThreads) choices.of_nests[&nest] = std::move(choice);
       }
     }
   }
@@ -301,10 +307,14 @@ void AddTemplates(const ProgramPlan& plan, const TemplateChoices& choices,
   for (const FramePlan& frame : plan.frames) {
     for (const StepPlan& step : frame.steps) {
       std::string& text = lines[line++].plan;
+      const auto add = [&](const TemplateChoice& choice) {
+        StrAppend(&text, "; ", Name(choice.kind), ": ", choice.reason);
+      };
+      const auto whole = choices.of_kernels.find(&step.kernel);
+      if (whole != choices.of_kernels.end()) add(whole->second);
       for (const NestPlan& nest : step.kernel.nests) {
-        const auto found = choices.find(&nest);
-        if (found == choices.end()) continue;
-        StrAppend(&text, "; ", Name(found->second.kind), ": ", found->second.reason);
+        const auto found = choices.of_nests.find(&nest);
+        if (found != choices.of_nests.end()) add(found->second);
       }
     }
   }

@@ -24,6 +24,9 @@ enum class KernelTemplate : uint8_t {
   kTransposed,   // squares that are turned in shared memory
   kDotTiles,     // dots by strips of both operands in shared memory
   kTensorTiles,  // the same on tensor cores
+  kScan,         // running values along lines, by warps and blocks
+  kSortTiles,    // lines that are sorted in shared memory, tile by tile
+  kTopTiles,     // the best of lines, by the same network
 };
 std::string_view Name(KernelTemplate kind);  // "rows"
 
@@ -37,11 +40,20 @@ struct TemplateChoice {
   int read_width = 1, write_width = 1;
   // kRows: threads that share a row; kDotTiles: a thread's results in either direction;
   // kTensorTiles: products of a warp, which are 16 x 8, down (and twice as many across).
+  // kScan: threads side by side, across lines; 1: all of a block share a line.
   int64_t team = 1;
   int64_t block_size = 256;  // threads
+  // kScan: elements of a line for each block; kSortTiles, kTopTiles: places in shared memory.
+  int64_t part = 0;
   const KernelBends* bends = nullptr;
 };
-using TemplateChoices = absl::flat_hash_map<const NestPlan*, TemplateChoice>;
+struct TemplateChoices {
+  absl::flat_hash_map<const NestPlan*, TemplateChoice> of_nests;
+  absl::flat_hash_map<const KernelPlan*, TemplateChoice> of_kernels;  // made as a whole
+};
+
+// For kernels that have no nests: kThreads if no template fits, or the gate refuses.
+TemplateChoice ChooseForKernel(const KernelPlan& kernel, Gates& gates);
 
 // Asks the gates for every template but the first two, in the order of the steps.
 TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& architecture,
