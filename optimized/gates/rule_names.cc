@@ -125,6 +125,7 @@ constexpr DecisionRule kRules[] = {
     {"inline-map", kRewrite},
     {"insert-domain", kRewrite},
     {"legalize-conv-padding", kRewrite},
+    {"loop-kernel", kKernel},
     {"maximum-absorber", kRewrite},
     {"maximum-identity", kRewrite},
     {"maximum-self", kRewrite},

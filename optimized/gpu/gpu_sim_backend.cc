@@ -107,9 +107,9 @@ class GpuCompilation {
     }
     const std::string name(program_.module->name());
     const std::unique_ptr<llvm::Module> code = NewKernelModule(context_, name);
-    ASSAY_ASSIGN_OR_RETURN(
-        program_.launches,
-        MakeLaunchProgram({*code, *options_.architecture, &templates}, plan, program_.simulator));
+    ASSAY_ASSIGN_OR_RETURN(program_.launches,
+                           MakeLaunchProgram({*code, *options_.architecture, &templates}, plan,
+                                             *program_.buffers, program_.simulator));
     double kernels = 0, host_steps = 0;
     for (const std::vector<LaunchStep>& steps : program_.launches.steps) {
       for (const LaunchStep& step : steps) {

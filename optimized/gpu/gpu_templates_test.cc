@@ -89,6 +89,8 @@ void CheckCounts(const std::string& counts, const std::map<std::string, double>&
       }
     } else if (word == "coalesced") {
       EXPECT_LE(value("sectors"), 1.05 * value("sectors.least"));
+    } else if (word == "meets") {
+      EXPECT_GT(value("barriers"), 0);
     } else if (word == "barriers") {
       EXPECT_GT(value("barriers"), 0);
       EXPECT_GT(value("shared"), 0);

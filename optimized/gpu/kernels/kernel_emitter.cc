@@ -12,7 +12,7 @@
 #include "optimized/codegen/reduction.h"
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "optimized/gpu/kernels/called_kernels.h"
-#include "optimized/gpu/kernels/gpu_target.h"
+#include "optimized/gpu/kernels/nest_storer.h"
 #include "optimized/gpu/templates/templates.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -37,12 +37,8 @@ class ThreadKernel {
         buffers_(buffers),
         ir_(context.module.getContext()),
         bends_(bends),
-        values_(ir_, bends_),
-        elements_(values_) {
-    elements_.set_target(&GpuTarget());
-    elements_.set_use_fma(true);
-    values_.set_use_fma(true);
-  }
+        nests_(ir_, plan, bends_),
+        elements_(nests_.elements()) {}
 
   absl::StatusOr<EmittedKernel> EmitNest(const NestPlan& nest);
   absl::StatusOr<EmittedKernel> EmitTemplate(const NestPlan& nest, const TemplateChoice& choice);
@@ -61,10 +57,6 @@ class ThreadKernel {
   void BindBuffers();
   Value* Number(llvm::Intrinsic::ID id);
   Value* Thread();
-  absl::StatusOr<std::vector<Value*>> StartsOf(const NestOutput& output);
-  absl::Status StoreElement(const NestPlan& nest, Value* thread);
-  absl::Status StoreAt(const NestPlan& nest, const ElementIndex& index);
-  void StoreLeaf(int leaf, ElementIndex at, const std::vector<Value*>& starts, Value* value);
 
   const KernelContext& context_;
   const KernelPlan& plan_;
@@ -72,14 +64,10 @@ class ThreadKernel {
   const KernelBuffers& buffers_;
   llvm::IRBuilder<> ir_;
   const KernelBends bends_;
-  ValueBuilder values_;
-  ElementEmitter elements_;
+  NestStorer nests_;
+  ElementEmitter& elements_;
   EmittedKernel kernel_;
-  std::vector<std::vector<Value*>> operands_;  // by leaf
-  std::vector<Value*> results_;                // by leaf
   std::vector<Value*> scratch_;
-  std::vector<Shape> result_shapes_;
-  const ElementEmitter::Frame* frame_ = nullptr;
 };
 
 absl::Status ThreadKernel::SetShape(int64_t threads) {
@@ -134,20 +122,20 @@ void ThreadKernel::BindBuffers() {
   const auto argument = [&](const Shape& leaf) -> Value* {
     return leaf.IsArray() ? kernel_.function->getArg(next++) : nullptr;
   };
+  std::vector<std::vector<Value*>> operands;
+  std::vector<Value*> results;
   for (const Instruction* operand : root_.operands()) {
-    std::vector<Value*>& pointers = operands_.emplace_back();
+    std::vector<Value*>& pointers = operands.emplace_back();
     ForEachLeaf(operand->shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
       pointers.push_back(argument(leaf));
     });
-    elements_.AddSource(nullptr, operand, pointers);
   }
   ForEachLeaf(root_.shape(), [&](const Shape& leaf, absl::Span<const int64_t>) {
-    result_shapes_.push_back(leaf);
-    results_.push_back(argument(leaf));
+    results.push_back(argument(leaf));
   });
   for (size_t k = 0; k < kernel_.scratch.size(); ++k)
     scratch_.push_back(kernel_.function->getArg(next++));
-  if (root_.opcode() == Opcode::kFusion) frame_ = elements_.CalleeFrame(nullptr, &root_);
+  nests_.Bind(std::move(operands), std::move(results));
 }
 
 Value* ThreadKernel::Number(llvm::Intrinsic::ID id) {
@@ -186,66 +174,10 @@ absl::Status ThreadKernel::Begin() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Value*>> ThreadKernel::StartsOf(const NestOutput& output) {
-  std::vector<Value*> starts;
-  const Instruction& top = plan_.top();
-  for (size_t d = 0; d < output.starts.size(); ++d) {
-    Value* start = elements_.Index(output.starts[d]);
-    if (output.starts[d] == NestOutput::kClampedOperand) {
-      const int64_t room = top.shape().dimension(d) - output.instruction->shape().dimension(d);
-      ASSAY_ASSIGN_OR_RETURN(
-          start, elements_.ClampedStart(frame_, top.operand(2 + static_cast<int64_t>(d)), room));
-    }
-    starts.push_back(start);
-  }
-  return starts;
-}
-
-void ThreadKernel::StoreLeaf(int leaf, ElementIndex at, const std::vector<Value*>& starts,
-                             Value* value) {
-  const Shape& shape = result_shapes_[leaf];
-  if (!shape.IsArray()) return;
-  for (size_t d = 0; d < starts.size(); ++d) {
-    at.dims[d] = elements_.IndexAdd(at.dims[d], starts[d]);
-  }
-  Value* linear = elements_.LinearOf(shape.dimensions(), at);
-  values_.Store(shape.element_type(), value,
-                elements_.Address(shape.element_type(), results_[leaf], linear));
-}
-
-absl::Status ThreadKernel::StoreElement(const NestPlan& nest, Value* thread) {
-  ElementIndex index;
-  if (nest.walk.kind == WalkPlan::kLinear) {
-    index.linear = thread;
-  } else {
-    index.dims =
-        elements_.Delinearize(WrittenShape(*nest.outputs[0].instruction).dimensions(), thread);
-  }
-  return StoreAt(nest, index);
-}
-
-// All outputs are computed before one is stored: a result may lie where an operand does.
-absl::Status ThreadKernel::StoreAt(const NestPlan& nest, const ElementIndex& index) {
-  std::vector<ElementValues> elements;
-  std::vector<std::vector<Value*>> starts;
-  for (const NestOutput& output : nest.outputs) {
-    ASSAY_ASSIGN_OR_RETURN(starts.emplace_back(), StartsOf(output));
-    ASSAY_ASSIGN_OR_RETURN(elements.emplace_back(),
-                           elements_.Emit(frame_, output.instruction, index));
-  }
-  for (size_t o = 0; o < nest.outputs.size(); ++o) {
-    const std::vector<int>& leaves = nest.outputs[o].leaves;
-    for (size_t k = 0; k < leaves.size(); ++k) {
-      StoreLeaf(leaves[k], index, starts[o], elements[o][k]);
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<EmittedKernel> ThreadKernel::EmitNest(const NestPlan& nest) {
   const int64_t count = WrittenShape(*nest.outputs[0].instruction).ElementCount();
   return Emit(std::max<int64_t>(1, count + bends_.loop_bound_offset.value_or(0)),
-              [&](Value* thread) { return StoreElement(nest, thread); });
+              [&](Value* thread) { return nests_.StoreElement(nest, thread); });
 }
 
 absl::StatusOr<EmittedKernel> ThreadKernel::EmitTemplate(const NestPlan& nest,
@@ -257,10 +189,10 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitTemplate(const NestPlan& nest,
                           nest,
                           choice,
                           elements_,
-                          frame_,
+                          nests_.frame(),
                           Number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
                           Number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x),
-                          [&](const ElementIndex& index) { return StoreAt(nest, index); }};
+                          [&](const ElementIndex& index) { return nests_.StoreAt(nest, index); }};
   ASSAY_RETURN_IF_ERROR(code.emit(context));
   ir_.CreateRetVoid();
   AlignAccesses(*kernel_.function);
@@ -269,7 +201,7 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitTemplate(const NestPlan& nest,
 
 absl::StatusOr<EmittedKernel> ThreadKernel::EmitCumulativeLines() {
   return Emit(plan_.split.extent, [&](Value* line) {
-    return EmitCumulative(elements_, root_, *RecogniseCumulative(root_), results_, line,
+    return EmitCumulative(elements_, root_, *RecogniseCumulative(root_), nests_.results(), line,
                           elements_.IndexAdd(line, elements_.Index(1)));
   });
 }
@@ -278,8 +210,9 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitStage(const DeviceStage& stage,
                                                       std::vector<int64_t> scratch) {
   kernel_.scratch = std::move(scratch);
   const auto emit = [&](Value* thread, Value* block) {
-    DeviceKernelContext whole{plan_,    elements_, buffers_, kernel_.function, thread, operands_,
-                              results_, scratch_,  block};
+    DeviceKernelContext whole{plan_,  elements_,         buffers_,         kernel_.function,
+                              thread, nests_.operands(), nests_.results(), scratch_,
+                              block};
     return stage.emit(whole);
   };
   if (stage.block_size == 0) {
@@ -303,8 +236,8 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitCall(const CalledStage& stage,
     std::vector<llvm::Type*> types;
     for (const StepArray& array : stage.arrays) {
       const auto k = static_cast<size_t>(array.number);
-      Value* pointer = array.kind == StepArray::kOperand  ? operands_[k][0]
-                       : array.kind == StepArray::kResult ? results_[k]
+      Value* pointer = array.kind == StepArray::kOperand  ? nests_.operands()[k][0]
+                       : array.kind == StepArray::kResult ? nests_.results()[k]
                                                           : scratch_[k];
       arguments.push_back(ir_.CreateAddrSpaceCast(pointer, ir_.getPtrTy()));
     }

@@ -38,9 +38,9 @@ class Scanner {
 
   // A block for each part of a line; `with_before`: what comes before it was computed already.
   absl::Status EmitParts(bool with_before);
-  // What each part comes to.
+  // Folds each part.
   absl::Status EmitTotals();
-  // What comes before each part, in the place of what it comes to: a thread for each line.
+  // Replaces what each part comes to by what comes before it: a thread for each line.
   absl::Status EmitBefore();
   absl::Status EmitSideBySide();
 

@@ -26,7 +26,7 @@ int Log2(int64_t power) {
   return log;
 }
 
-// How the lines of an array lie in tiles.
+// The lines of an array, as they lie in tiles.
 struct SortShape {
   int64_t length = 1, stride = 1, lines = 1;
   int64_t padded = 1;   // the length, up to a power of two
@@ -84,7 +84,7 @@ class Network {
   // element of the line, and the number of the line.
   using PlaceBody = std::function<absl::Status(Value* place, Value* element, Value* line)>;
   absl::Status ForPlaces(const PlaceBody& body);
-  // Of the first element of a line, in the array.
+  // The place of the first element of a line in the array.
   Value* FirstOf(Value* line) {
     Value* outer = ir_.CreateUDiv(line, e_.Index(shape_.stride));
     Value* inner = ir_.CreateURem(line, e_.Index(shape_.stride));
@@ -138,7 +138,7 @@ Network::Place Network::Where(Value* place) {
 
 absl::Status Network::ForPlaces(const PlaceBody& body) {
   const int64_t block = choice_.block_size, lines = shape_.lines_of_block();
-  // Where lines lie side by side in memory, neighbouring threads take neighbouring lines.
+  // Neighbouring threads take neighbouring lines if those lie side by side in memory.
   const bool across = shape_.stride > 1 && lines > 1;
   return ForEach(e_.Index(0), e_.Index(CeilOf(shape_.tile, block)), [&](Value* turn) {
     Value* at = ir_.CreateAdd(ir_.CreateMul(turn, e_.Index(block)), c_.thread);

@@ -8,6 +8,7 @@
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "optimized/gpu/kernels/combine_kernel.h"
 #include "optimized/gpu/kernels/device_functions.h"
+#include "optimized/gpu/kernels/loop_kernel.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -100,16 +101,41 @@ absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan
   return step;
 }
 
+// A loop that one kernel runs is a step like others.
+absl::StatusOr<LaunchStep> MakeLoopStep(const KernelContext& context, const StepPlan& loop,
+                                        const EmittedKernel& kernel,
+                                        const SimulatorOptions& options) {
+  ASSAY_RETURN_IF_ERROR(LinkDeviceFunctions(context.module));
+  absl::StatusOr<std::unique_ptr<DecodedKernel>> code = Decode(*kernel.function, options);
+  if (!code.ok()) return OfDecoding(code.status());
+  LaunchStep step;
+  step.instruction = loop.instruction;
+  step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments});
+  return step;
+}
+
 }  // namespace
 
 absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
                                                 const ProgramPlan& plan,
+                                                const BufferAssignment& buffers,
                                                 const SimulatorOptions& options) {
   LaunchProgram program;
+  static const auto& no_templates = *new TemplateChoices;
+  const TemplateChoices& templates =
+      context.templates == nullptr ? no_templates : *context.templates;
   for (const FramePlan& frame : plan.frames) {
     program.number_of[frame.frame] = program.steps.size();
     std::vector<LaunchStep>& steps = program.steps.emplace_back();
+    if (templates.in_loops.contains(frame.frame)) continue;
     for (const StepPlan& step : frame.steps) {
+      const auto loop = templates.of_loops.find(&step);
+      if (loop != templates.of_loops.end()) {
+        ASSAY_ASSIGN_OR_RETURN(const EmittedKernel kernel,
+                               EmitLoopKernel(context, plan, buffers, frame, step, loop->second));
+        ASSAY_ASSIGN_OR_RETURN(steps.emplace_back(), MakeLoopStep(context, step, kernel, options));
+        continue;
+      }
       ASSAY_ASSIGN_OR_RETURN(steps.emplace_back(), MakeStep(context, step, options));
     }
   }

@@ -57,6 +57,7 @@ struct LaunchProgram {
 // Emits all kernels into `context.module` and decodes them for the simulator.
 absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
                                                 const ProgramPlan& plan,
+                                                const BufferAssignment& buffers,
                                                 const SimulatorOptions& options);
 
 // Runs a program on a device. `table`: a device address by entry of the BufferTable. It lives until

@@ -27,7 +27,7 @@ class BlockBuilder {
   llvm::Value* ShuffleUp(llvm::Value* value, int64_t lanes, int64_t mask = 0xFFFFFFFF);
   // `body` where `condition` holds. Values emitted inside are not reused outside.
   absl::Status If(llvm::Value* condition, const std::function<absl::Status()>& body);
-  // What `body` gives where `condition` holds, `otherwise` elsewhere.
+  // The values that `body` gives where `condition` holds, `otherwise` elsewhere.
   absl::StatusOr<ElementValues> ValuesIf(
       llvm::Value* condition, const ElementValues& otherwise,
       const std::function<absl::StatusOr<ElementValues>()>& body);

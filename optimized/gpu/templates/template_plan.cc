@@ -275,9 +275,9 @@ class NestChooser {
 }  // namespace
 
 std::string_view Name(KernelTemplate kind) {
-  constexpr std::string_view kNames[] = {"threads", "vectors",    "rows",       "row fusion",
-                                         "columns", "transposed", "tiles",      "tensor tiles",
-                                         "scan",    "sort tiles", "top-k tiles"};
+  constexpr std::string_view kNames[] = {"threads", "vectors",    "rows",        "row fusion",
+                                         "columns", "transposed", "tiles",       "tensor tiles",
+                                         "scan",    "sort tiles", "top-k tiles", "loop in a block"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -286,6 +286,7 @@ TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& /*a
   TemplateChoices choices;
   for (const FramePlan& frame : plan.frames) {
     for (const StepPlan& step : frame.steps) {
+      if (step.kind == StepPlan::Kind::kLoop) ChooseForLoop(plan, frame, step, gates, choices);
       if (step.kind != StepPlan::Kind::kKernel || !step.kernel.is_optimized) continue;
       TemplateChoice whole = ChooseForKernel(step.kernel, gates);
       if (whole.kind != KernelTemplate::kThreads) {
@@ -310,6 +311,8 @@ void AddTemplates(const ProgramPlan& plan, const TemplateChoices& choices,
       const auto add = [&](const TemplateChoice& choice) {
         StrAppend(&text, "; ", Name(choice.kind), ": ", choice.reason);
       };
+      const auto loop = choices.of_loops.find(&step);
+      if (loop != choices.of_loops.end()) add(loop->second);
       const auto whole = choices.of_kernels.find(&step.kernel);
       if (whole != choices.of_kernels.end()) add(whole->second);
       for (const NestPlan& nest : step.kernel.nests) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "optimized/gates/gates.h"
 #include "optimized/gpu/target/architecture.h"
 #include "optimized/plan/program_plan.h"
@@ -27,6 +28,7 @@ enum class KernelTemplate : uint8_t {
   kScan,         // running values along lines, by warps and blocks
   kSortTiles,    // lines that are sorted in shared memory, tile by tile
   kTopTiles,     // the best of lines, by the same network
+  kLoop,         // a loop with a small body, which one block runs
 };
 std::string_view Name(KernelTemplate kind);  // "rows"
 
@@ -50,10 +52,18 @@ struct TemplateChoice {
 struct TemplateChoices {
   absl::flat_hash_map<const NestPlan*, TemplateChoice> of_nests;
   absl::flat_hash_map<const KernelPlan*, TemplateChoice> of_kernels;  // made as a whole
+  absl::flat_hash_map<const StepPlan*, TemplateChoice> of_loops;      // that are one kernel
+  // The frames that those loops run: nothing else is made for them.
+  absl::flat_hash_set<const BufferAssignment::Frame*> in_loops;
 };
 
 // For kernels that have no nests: kThreads if no template fits, or the gate refuses.
 TemplateChoice ChooseForKernel(const KernelPlan& kernel, Gates& gates);
+
+// Adds the loop to `choices` if its frames are small and the gate allows it; what was chosen inside
+// of it is taken back.
+void ChooseForLoop(const ProgramPlan& plan, const FramePlan& caller, const StepPlan& loop,
+                   Gates& gates, TemplateChoices& choices);
 
 // Asks the gates for every template but the first two, in the order of the steps.
 TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& architecture,
