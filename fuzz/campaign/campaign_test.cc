@@ -337,9 +337,9 @@ TEST(CampaignTest, CountsWhatIsUnsupportedWithItsReason) {
   script.compile = [](const Module& module, const CompileOptions&) {
     return Picked(module) ? MakeError(ErrorClass::kUnsupported, "no op 17 here") : absl::OkStatus();
   };
-  CampaignSummary summary = Fuzz(Options(60), script);
+  CampaignSummary summary = Fuzz(Options(80), script);
   EXPECT_EQ(summary.findings, 0);
-  EXPECT_EQ(summary.compared + summary.unsupported, 60);
+  EXPECT_EQ(summary.compared + summary.unsupported, 80);
   const std::map<std::string, int64_t> refused = RefusedByBackend(summary);
   ASSERT_EQ(refused.size(), 1u) << summary.ToJson().dump(1);
   EXPECT_EQ(refused.begin()->first, "no op # here");

@@ -210,6 +210,14 @@ void LendParameters(Choices& choices, Module& module) {
   });
 }
 
+// Few programs come with an order in which their instructions are to run. Compilers choose their
+// own; it is what else they do with such a module that is looked at.
+void DrawSchedule(Choices& choices, Module& module) {
+  constexpr int kScheduledPercent = 3;
+  if (!choices.Percent(kScheduledPercent)) return;
+  module.set_schedule(Schedule::FromStoredOrder(module)).IgnoreError();
+}
+
 // The numbers of the patterns that programs for other compilers may have.
 const std::vector<size_t>& PortablePatterns() {
   static const auto& numbers = *new std::vector<size_t>([] {
@@ -331,7 +339,10 @@ Case GenerateFrom(Choices& choices, const GeneratorOptions& options) {
   if (!choices.Percent(8)) fixed = Prune(module, std::move(fixed));
   result.inputs = DrawInputs(program, *module.entry(), fixed, false);
   result.exact_inputs = DrawInputs(program, *module.entry(), fixed, true);
-  if (!portable) LendParameters(choices, module);
+  if (!portable) {
+    LendParameters(choices, module);
+    DrawSchedule(choices, module);
+  }
   result.module = program.TakeModule();
   result.choices = choices.recording();
   return result;

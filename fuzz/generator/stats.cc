@@ -50,7 +50,9 @@ std::optional<int64_t> KnownValue(const Case& made, const Instruction& scalar) {
 template <typename F>
 bool AnyStart(const Case& made, const Instruction& at, F&& test) {
   std::optional<IndexUse> use = IndicesOf(at);
-  if (!use.has_value()) return false;
+  // Indices in a vector are looked at by nobody here.
+  const auto rank = static_cast<int64_t>(use.has_value() ? use->dimensions.size() : 0);
+  if (!use.has_value() || at.operand_count() != use->first + rank) return false;
   for (size_t d = 0; d < use->dimensions.size(); ++d) {
     const Instruction& start = *at.operand(use->first + static_cast<int64_t>(d));
     if (test(made, start, use->dimensions[d], use->sizes[d])) return true;

@@ -9,6 +9,7 @@
 #include "fuzz/reduce/edit.h"
 #include "fuzz/reduce/resize.h"
 #include "fuzz/reduce/steps.h"
+#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
@@ -207,8 +208,18 @@ void DropEffects(Candidates& to) {
 
 void EarlierRoot(Candidates& to) {
   const std::vector<const Instruction*> roots = EarlierRoots(to.entry());
-  const auto offer = [&to](const Instruction* at) {
+  const Instruction* root = to.entry().root();
+  const auto offer = [&](const Instruction* at) {
     to.Offer([&] { return std::optional(WithRoot(to.best(), at)); });
+    // An op with an effect stays though nobody reads it, and the program is no smaller.
+    if (!Info(root->opcode()).Is(kSideEffect)) return;
+    to.Offer([&]() -> std::optional<ReduceCase> {
+      ReduceCase part = WithRoot(to.best(), at);
+      Instruction* unread = Counterpart(*part.module, root);
+      if (!IsUnread(unread)) return std::nullopt;
+      RemoveWithUnread(unread);
+      return part;
+    });
   };
   // Half of what computes the root goes at once, or a quarter, ...: most failures that show at one
   // value show at those behind it.

@@ -101,11 +101,11 @@ Computation* InMoreWords(Program& program, Computation* body) {
   const Shape& result = body->root()->shape();
   const bool is_scalar = result.IsScalar(),
              is_ordered = is_scalar && HasOrder(result.element_type());
-  // Our own compiler has no loops, branches and sorts within a kernel.
+  // Our own compiler has no loops and sorts within a kernel; it computes both sides of a branch.
   const bool has_control = program.options().portable;
   const auto words = static_cast<Words>(
-      program.choices().Weighted({40, has_control ? 25 : 0, has_control && is_scalar ? 15 : 0,
-                                  is_ordered ? 10 : 0, has_control && is_ordered ? 10 : 0}));
+      program.choices().Weighted({40, 25, has_control && is_scalar ? 15 : 0, is_ordered ? 10 : 0,
+                                  has_control && is_ordered ? 10 : 0}));
   ScalarScope around(program, "in_more_words", ParametersOf(*body));
   switch (words) {
     case kCall:

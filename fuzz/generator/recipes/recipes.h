@@ -67,6 +67,7 @@ absl::Span<const Recipe> EdgeRecipes();
 absl::Span<const Recipe> JointRecipes();
 absl::Span<const Recipe> ExactRecipes();
 absl::Span<const Recipe> LibraryRecipes();
+absl::Span<const Recipe> FormRecipes();
 
 // A reducer of two scalars of `type` and an initial value that fits it (recipes_reduction.cc).
 struct Reducer {

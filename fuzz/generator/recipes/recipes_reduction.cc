@@ -272,6 +272,8 @@ std::vector<WindowDim> DrawWindow(Program& program, const Shape& shape, bool dil
     if (choices.Percent(30)) dim.stride = choices.Range(2, 3);
     if (dilated && choices.Percent(20)) dim.base_dilation = choices.Range(2, 3);
     if (dilated && choices.Percent(20)) dim.window_dilation = choices.Range(2, 3);
+    // A window that is reversed holds the same elements. Not every compiler takes it.
+    if (dilated && !program.options().portable) dim.reversal = choices.Percent(6);
     // Some places beyond an edge or within it, now and then as many as there are.
     const int64_t all = std::min<int64_t>(Dilate(size, dim.base_dilation), 12);
     const auto edge = [&] {
