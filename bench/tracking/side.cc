@@ -154,48 +154,8 @@ absl::StatusOr<std::string> FrozenProgram(const std::string& hash, const std::st
   return path;
 }
 
-namespace {
-
-std::string Quoted(const std::string& word) {
-  std::string quoted = "'";
-  for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-// Builds a commit of the repository of the current folder, once.
-absl::StatusOr<std::string> BuildCommit(const std::string& name, const std::string& cache) {
-  ASSAY_ASSIGN_OR_RETURN(
-      const Ran which,
-      RunCommand({"git", "rev-parse", "--verify", "--quiet", StrCat(name, "^{commit}")}, 30));
-  const std::string commit = which.out.substr(0, which.out.find('\n'));
-  if (which.status != 0 || commit.size() < 40) {
-    return absl::NotFoundError(StrCat("'", name,
-                                      "' is no executable file, no release such as xla@0.4.31, no "
-                                      "backend, and no commit of this folder's repository"));
-  }
-  ASSAY_RETURN_IF_ERROR(MakeFolder(cache));
-  const std::string at = fs::absolute(cache).string();
-  const std::string program = StrCat(at, "/commit-", commit);
-  std::error_code error;
-  if (fs::exists(program, error)) return program;
-  const std::string tree = StrCat(at, "/tree");
-  const std::string script = StrCat(
-      "set -e; if [ -e ", Quoted(tree), "/.git ]; then git -C ", Quoted(tree),
-      " checkout -q --detach --force ", commit, "; else git worktree add -q --detach ",
-      Quoted(tree), " ", commit, "; fi; cmake -S ", Quoted(tree), " -B ", Quoted(tree + "/build"),
-      " -G Ninja -DCMAKE_BUILD_TYPE=Release -DASSAY_TESTS=OFF >/dev/null; ninja -C ",
-      Quoted(tree + "/build"), " assay >&2; cp ", Quoted(tree + "/build/bin/assay"), " ",
-      Quoted(program + ".new"), "; mv ", Quoted(program + ".new"), " ", Quoted(program));
-  ASSAY_ASSIGN_OR_RETURN(const Ran built, RunCommand({"/bin/sh", "-c", script}, 4 * 3600.0));
-  if (built.status == 0) return program;
-  return absl::UnavailableError(StrCat("commit ", name, " cannot be built (status ", built.status,
-                                       "): ", built.err, built.out));
-}
-
-}  // namespace
-
 absl::StatusOr<Side> SideNamed(const std::string& name, const Side& usual,
-                               const std::string& cache) {
+                               const CommitBuilds& builds) {
   Side side = usual;
   side.label = name;
   std::error_code error;
@@ -208,7 +168,14 @@ absl::StatusOr<Side> SideNamed(const std::string& name, const Side& usual,
     side.backend = name;
     return side;
   }
-  ASSAY_ASSIGN_OR_RETURN(side.program, BuildCommit(name, cache));
+  absl::StatusOr<std::string> program = ProgramOfCommit(name, builds);
+  if (absl::IsNotFound(program.status())) {
+    return absl::NotFoundError(StrCat("'", name,
+                                      "' is no executable file, no release such as xla@0.4.31, no "
+                                      "backend, and no commit of this folder's repository"));
+  }
+  ASSAY_RETURN_IF_ERROR(program.status());
+  side.program = *std::move(program);
   return side;
 }
 

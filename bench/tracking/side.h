@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bench/tracking/commits.h"
 #include "bench/tracking/why.h"
 
 namespace assay {
@@ -57,11 +58,11 @@ struct Instructions {
 absl::StatusOr<Instructions> CountInstructions(const Side& side, const std::string& path,
                                                const SampleOptions& options);
 
-// Turns an argument into a side: an executable file; "xla@0.4.31", a release (see `assay peer`); a
+// Turns an argument into a side: an executable file; a
 // backend such as "cpu:without=loop-fusion" of this program; else a commit of the repository in the
-// current folder, which is built below `cache` unless it was before.
+// current folder, which is built unless it was before.
 absl::StatusOr<Side> SideNamed(const std::string& name, const Side& usual,
-                               const std::string& cache);
+                               const CommitBuilds& builds);
 
 // The path of this program, and the copy of an executable in `cache` under its hash. Errors:
 // the file cannot be read, or what lies under the hash is another one.

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "bench/tracking/change_points.h"
-#include "bench/tracking/proof.h"
+#include "bench/tracking/proof/proof.h"
 #include "bench/tracking/rank_tests.h"
 #include "bench/tracking/side.h"
 #include "bench/tracking/watch.h"

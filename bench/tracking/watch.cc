@@ -76,7 +76,7 @@ Alert AlertOf(const Series& series, const std::string& measure, const ChangePoin
   alert.point_before = before.id;
   alert.point_after = after.id;
   alert.from_end = series.size() - at;
-  alert.cause = Explain(MadeAt(before, text), MadeAt(after, text));
+  alert.cause = CauseBetween(before, after, text);
   return alert;
 }
 
@@ -142,6 +142,10 @@ std::vector<Series> SeriesOf(std::vector<PointRow> points) {
   std::vector<Series> all;
   for (auto& [key, series] : by) all.push_back(std::move(series));
   return all;
+}
+
+ChangeCause CauseBetween(const PointRow& before, const PointRow& after, const TextSource& text) {
+  return Explain(MadeAt(before, text), MadeAt(after, text));
 }
 
 Watched Watch(const std::vector<Series>& all, const TextSource& text) {

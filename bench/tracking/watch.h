@@ -42,7 +42,11 @@ struct Watched {
 using Series = std::vector<PointRow>;
 std::vector<Series> SeriesOf(std::vector<PointRow> points);
 
-// `text` gives the text of a hash.
+// Why the second point is not as the first. `text` gives the text of a hash.
+ChangeCause CauseBetween(
+    const PointRow& before, const PointRow& after,
+    const std::function<absl::StatusOr<std::string>(const std::string&)>& text);
+
 Watched Watch(const std::vector<Series>& all,
               const std::function<absl::StatusOr<std::string>(const std::string&)>& text);
 

@@ -201,7 +201,8 @@ absl::Status Compilation::ChooseJit() {
   const int64_t work = EstimateWork(*program_.module);
   tier_ = options_.tier.value_or(work > kFullTierWork ? Tier::kFull : Tier::kFast);
   // If the work is long, Jit tells whether all of the code is cold nevertheless.
-  may_be_direct_ = options_.direct.value_or(tier_ == Tier::kFull || work <= kDirectWork);
+  may_be_direct_ =
+      options_.idle == 0 && options_.direct.value_or(tier_ == Tier::kFull || work <= kDirectWork);
   ASSAY_ASSIGN_OR_RETURN(jit_, Jit::Get(options_.isa, tier_));
   return absl::OkStatus();
 }
@@ -225,7 +226,8 @@ absl::Status Compilation::EmitCode() {
   if (options_.trace) program_.plan = Describe(plan, *program_.buffers);
   code_ = jit_->NewModule(context_, program_.module->name());
   if (options_.count) program_.steps = std::make_shared<std::atomic<int64_t>>(0);
-  return EmitProgram({*code_, target, program_.steps.get()}, plan, *program_.buffers);
+  return EmitProgram({*code_, target, program_.steps.get(), options_.idle}, plan,
+                     *program_.buffers);
 }
 
 absl::Status Compilation::Link() {

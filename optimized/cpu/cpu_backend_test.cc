@@ -191,7 +191,9 @@ ENTRY e {
 })");
   const Literal argument = MustReadLiteral("f32[3]", "{1, -2, 3}");
   for (const auto& [options, is_direct] :
-       {std::pair("threads=1,direct=auto", CanTranslateDirectly()), {"direct=off", false}}) {
+       {std::pair("threads=1,direct=auto", CanTranslateDirectly()),
+        {"direct=off", false},
+        {"idle=1000", false}}) {
     std::unique_ptr<Backend> backend = MakeCpu(options);
     const auto executable = backend->Compile(*module, {});
     ASSERT_TRUE(executable.ok()) << executable.status();
@@ -206,7 +208,7 @@ TEST(CpuBackend, RefusesWrongOptions) {
   BackendRegistry registry;
   RegisterCpu(registry);
   for (const char* name : {"cpu:isa=mips", "cpu:direct=yes", "cpu:threads=0", "cpu:tier=slow",
-                           "cpu:what=1", "cpu:passes=maybe"}) {
+                           "cpu:what=1", "cpu:passes=maybe", "cpu:idle=-1"}) {
     EXPECT_FALSE(registry.Create(name).ok()) << name;
   }
 }

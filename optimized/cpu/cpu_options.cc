@@ -117,6 +117,12 @@ absl::Status ReadCount(const std::string& value, CpuOptions& options) {
   return ReadSwitch("count", value, options.count);
 }
 
+absl::Status ReadIdle(const std::string& value, CpuOptions& options) {
+  if (!absl::SimpleAtoi(value, &options.idle) || options.idle < 0)
+    return WrongValue("idle", value, "a number of turns");
+  return absl::OkStatus();
+}
+
 absl::Status ReadDirect(const std::string& value, CpuOptions& options) {
   if (value == "auto") return absl::OkStatus();
   if (value != "on" && value != "off") return WrongValue("direct", value, "auto, on or off");
@@ -161,6 +167,7 @@ constexpr Option kOptions[] = {
     {"verify", ReadVerify},
     {"trace", ReadTrace},
     {"count", ReadCount},
+    {"idle", ReadIdle},
     {"dump-llvm", ReadDump},
     {"until", ReadUntil},
     {"stop-after", ReadStopAfter},

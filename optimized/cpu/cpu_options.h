@@ -27,6 +27,9 @@ struct CpuOptions {
   int64_t prefix = -1;       // the optional passes that run, from the first on; negative: all
   Refusals refusals;         // gates that are refused by name
   bool count = false;        // loops count their steps: the statistic work.steps
+  // Turns of an empty loop that each kernel makes first: slowness that is planted, to see whether
+  // it is found. LLVM generates the code then.
+  int64_t idle = 0;
   // At least 0: compiles nothing, and shows the module as so many passes left it, required ones
   // counted (Executable::OptimizedModule).
   int64_t until = -1;

@@ -1,6 +1,7 @@
 // Visits the plan of a kernel: its function, its buffers, then its form or its nests.
 #include "optimized/cpu/kernel_emitter.h"
 
+#include "llvm/IR/InlineAsm.h"
 #include "optimized/codegen/buffer_address.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/reduction.h"
@@ -32,6 +33,7 @@ class KernelEmitter {
  private:
   void CreateFunction();
   void BindBuffers();
+  void EmitIdle();
   absl::Status EmitForm();
   absl::Status EmitNative();
   absl::Status EmitNest(const NestPlan& nest);
@@ -95,6 +97,27 @@ void KernelEmitter::BindBuffers() {
   if (root_.opcode() == Opcode::kFusion) frame_ = elements_.CalleeFrame(nullptr, &root_);
 }
 
+// A loop that does nothing, but says otherwise, so that no optimizer leaves it out.
+void KernelEmitter::EmitIdle() {
+  if (context_.idle == 0) return;
+  llvm::LLVMContext& code = ir_.getContext();
+  llvm::BasicBlock* before = ir_.GetInsertBlock();
+  llvm::BasicBlock* turn = llvm::BasicBlock::Create(code, "idle", function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(code, "work", function_);
+  ir_.CreateBr(turn);
+  ir_.SetInsertPoint(turn);
+  llvm::PHINode* count = ir_.CreatePHI(ir_.getInt64Ty(), 2);
+  llvm::FunctionType* type =
+      llvm::FunctionType::get(ir_.getInt64Ty(), {ir_.getInt64Ty()}, /*isVarArg=*/false);
+  Value* same =
+      ir_.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/true), {count});
+  Value* next = ir_.CreateSub(same, ir_.getInt64(1));
+  count->addIncoming(ir_.getInt64(static_cast<uint64_t>(context_.idle)), before);
+  count->addIncoming(next, turn);
+  ir_.CreateCondBr(ir_.CreateICmpNE(next, ir_.getInt64(0)), turn, after);
+  ir_.SetInsertPoint(after);
+}
+
 LoopPart KernelEmitter::PartOrAll() {
   if (plan_.is_parallel) return {function_->getArg(1), function_->getArg(2)};
   return {elements_.Index(0), elements_.Index(plan_.split.extent)};
@@ -155,6 +178,7 @@ absl::Status KernelEmitter::EmitForm() {
 
 absl::StatusOr<llvm::Function*> KernelEmitter::Emit() {
   CreateFunction();
+  EmitIdle();
   BindBuffers();
   ASSAY_RETURN_IF_ERROR(EmitForm());
   ir_.CreateRetVoid();

@@ -16,6 +16,7 @@ struct CodeContext {
   llvm::Module& module;
   const Target& target;
   std::atomic<int64_t>* steps = nullptr;  // where loops count what they do; nullptr: nowhere
+  int64_t idle = 0;                       // turns of an empty loop that each kernel makes first
 };
 
 // Writes down what was planned. `buffers` name what the plan's do, maybe by another table.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include "absl/strings/match.h"
@@ -12,6 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "bench/tracking/side.h"
 #include "fuzz/backends/process_backend.h"
 #include "fuzz/peers/refusals.h"
 #include "spec/base/file.h"
@@ -99,6 +101,42 @@ absl::StatusOr<std::vector<InstalledPeer>> PeersIn(const std::string& range) {
     if (is_in) kept.push_back(std::move(peer));
   }
   return kept;
+}
+
+namespace {
+
+// Asks "pip index versions"; empty where there is no pip or no network.
+std::vector<std::string> VersionsOfPip() {
+  const absl::StatusOr<Ran> ran = RunCommand(
+      {"python3", "-m", "pip", "index", "versions", "--disable-pip-version-check", "jaxlib"}, 120);
+  constexpr char kMark[] = "Available versions: ";
+  const size_t at = ran.ok() ? ran->out.find(kMark) : std::string::npos;
+  if (at == std::string::npos) return {};
+  const std::string line =
+      ran->out.substr(at + sizeof(kMark) - 1, ran->out.find('\n', at) - at - sizeof(kMark) + 1);
+  return absl::StrSplit(line, ", ", absl::SkipWhitespace());
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ReleasesBetween(const std::string& oldest,
+                                                         const std::string& newest) {
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<InstalledPeer> installed,
+                         PeersIn(StrCat(oldest, "..", newest)));
+  const std::optional<Version> from = VersionOf(oldest), to = VersionOf(newest);
+  if (!from.has_value() || !to.has_value()) {
+    return absl::InvalidArgumentError(
+        StrCat("xla@", oldest, "..", newest, " is no range of releases like xla@0.4.31..0.10.2"));
+  }
+  std::map<Version, std::string> versions = {{*from, oldest}, {*to, newest}};
+  for (const InstalledPeer& peer : installed) versions[*VersionOf(peer.version)] = peer.version;
+  for (const std::string& word : VersionsOfPip()) {
+    const std::optional<Version> version = VersionOf(word);
+    if (version.has_value() && *from <= *version && *version <= *to) versions[*version] = word;
+  }
+  std::vector<std::string> names;
+  for (const auto& [version, name] : versions) names.push_back(name);
+  return names;
 }
 
 namespace {

@@ -144,7 +144,7 @@ void PrintDuels(const std::vector<Duel>& duels) {
 }  // namespace
 
 absl::StatusOr<int> CompareSides(const TrackingOptions& options, const TrackingSetting& setting) {
-  ASSAY_ASSIGN_OR_RETURN(const TwoSides sides, SidesOf(setting));
+  ASSAY_ASSIGN_OR_RETURN(const TwoSides sides, SidesOf(options, setting));
   std::vector<Duel> duels;
   for (const std::string& path : sides.workloads) {
     Duel duel;
@@ -154,7 +154,8 @@ absl::StatusOr<int> CompareSides(const TrackingOptions& options, const TrackingS
   }
   const SampleOptions sampling{setting.min_seconds, setting.max_seconds, setting.seed};
   const InterruptGuard guard(/*ends_evaluations=*/true);
-  Fight(sides.a, sides.b, options.margin / 100, options.budget, sampling, duels);
+  const double budget = options.budget > 0 ? options.budget : kUsualBudget;
+  Fight(sides.a, sides.b, options.margin / 100, budget, sampling, duels);
   int64_t slower = 0, open = 0, errors = 0;
   for (Duel& duel : duels) {
     if (InterruptRequested()) return kExitInterrupted;

@@ -1,9 +1,9 @@
 // assay bench --record: a point per workload, beside a frozen program.
-#include <cmath>
-#include <random>
+#include <set>
 
 #include "absl/strings/str_format.h"
-#include "bench/statistics.h"
+#include "bench/tracking/commits.h"
+#include "bench/tracking/point.h"
 #include "bench/tracking/side.h"
 #include "bench/workload.h"
 #include "nlohmann/json.hpp"
@@ -13,6 +13,7 @@
 #include "spec/process/interrupt.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/terminal.h"
+#include "tools/assay/tracking/sides.h"
 #include "tools/assay/tracking/tracking.h"
 #include "tools/assay/verb.h"
 
@@ -26,35 +27,6 @@ absl::StatusOr<std::string> ReferenceInUse(Store& store) {
     if (!point->reference.empty()) return point->reference;
   }
   return std::string();
-}
-
-absl::StatusOr<PointRow> TakePoint(const Side& side, const Side& frozen, const std::string& path,
-                                   const TrackingOptions& options, const SampleOptions& sampling,
-                                   PointRow point) {
-  std::vector<double> ours, theirs;
-  std::mt19937_64 order(sampling.seed);
-  for (int64_t i = 0; i < options.samples; ++i) {
-    const bool ours_first = (order() & 1) == 0;
-    for (const bool is_ours : {ours_first, !ours_first}) {
-      ASSAY_ASSIGN_OR_RETURN(const SideSample sample,
-                             TakeSample(is_ours ? side : frozen, path, sampling));
-      (is_ours ? ours : theirs).push_back(sample.run_seconds);
-      if (!is_ours) continue;
-      for (const auto& [name, value] : sample.measures) {
-        double& kept = point.measures[name];
-        // Compilation is slowed by others, never hastened: the least time is the program's own.
-        const bool is_time = name.rfind("compile", 0) == 0;
-        kept = is_time && kept > 0 ? std::min(kept, value) : value;
-      }
-    }
-  }
-  const MedianInterval ratio = EstimateMedian(PairedRatios(ours, theirs));
-  point.measures["ratio"] = ratio.median;
-  point.measures["ratio.lower"] = ratio.lower;
-  point.measures["ratio.upper"] = ratio.upper;
-  point.measures["run_seconds"] = EstimateMedian(ours).median;
-  for (auto& [kind, text] : MadeBy(side, path, sampling.timeout)) point.texts[kind] = text;
-  return point;
 }
 
 PointRow BlankPoint(const TrackingOptions& options, const TrackingSetting& setting,
@@ -84,6 +56,107 @@ void TellPoint(const PointRow& point, const std::string& how) {
       instructions > 0 ? absl::StrFormat(", %.0f instructions (%s)", instructions, how) : ""));
 }
 
+struct Recorder {
+  const TrackingOptions& options;
+  const TrackingSetting& setting;
+  Store& store;
+  std::string reference;  // hash
+  Side frozen;
+  std::vector<std::string> paths;  // of this part of the workloads
+  SampleOptions sampling;
+  int64_t errors = 0;
+
+  // A point per workload, each in the store before the next is taken.
+  absl::Status Record(const Side& side, const std::string& commit);
+  // Every commit of A..B that has no point yet. What cannot be built is told and left out.
+  absl::Status RecordCommits();
+};
+
+absl::Status Recorder::Record(const Side& side, const std::string& commit) {
+  for (const std::string& path : paths) {
+    PointRow blank = BlankPoint(options, setting, reference);
+    if (!commit.empty()) blank.commit = commit;
+    blank.workload = NameOfWorkload(path);
+    absl::StatusOr<PointRow> point =
+        TakePoint(side, frozen, path, options.samples, sampling, blank);
+    if (point.ok()) {
+      for (auto& [kind, text] : MadeBy(side, path, sampling.timeout)) point->texts[kind] = text;
+    }
+    if (InterruptRequested()) return absl::CancelledError("interrupted");
+    std::string how;
+    if (point.ok() && !options.no_instructions) {
+      const absl::StatusOr<Instructions> counted = CountInstructions(side, path, sampling);
+      if (counted.ok()) {
+        point->measures["instructions"] = counted->per_run;
+        how = counted->how;
+        point->flags += StrCat(", instructions by ", how);
+      } else {
+        PrintError(StrCat("instructions: ", ToStd(counted.status().message())));
+      }
+    }
+    if (!point.ok()) {
+      PrintError(StrCat(blank.workload, ": ", ToStd(point.status().message())));
+      ++errors;
+      continue;
+    }
+    ASSAY_RETURN_IF_ERROR(store.AddPoints({*point}));
+    if (setting.json) {
+      PrintJson({{"type", "point"},
+                 {"workload", point->workload},
+                 {"commit", point->commit},
+                 {"measures", point->measures}});
+    } else {
+      TellPoint(*point, how);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recorder::RecordCommits() {
+  const size_t dots = options.series.find("..");
+  if (dots == std::string::npos) {
+    return absl::InvalidArgumentError(
+        StrCat("--series ", options.series, " is no range of commits like v1.0..HEAD"));
+  }
+  ASSAY_ASSIGN_OR_RETURN(
+      const std::vector<std::string> commits,
+      CommitsBetween(options.series.substr(0, dots), options.series.substr(dots + 2)));
+  const PointRow like = BlankPoint(options, setting, reference);
+  std::set<std::string> done;
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<PointRow> points, store.Points());
+  for (const PointRow& point : points) {
+    const bool is_of_series = point.subject == like.subject && point.machine == like.machine &&
+                              point.reference == reference;
+    if (is_of_series) done.insert(point.commit);
+  }
+  for (size_t i = 0; i < commits.size(); ++i) {
+    const std::string commit = commits[i].substr(0, 12);
+    if (done.count(commit) > 0) continue;
+    if (!setting.json) Print(StrCat("commit ", commit, ", ", i + 1, " of ", commits.size()));
+    const absl::StatusOr<Side> side = OneSide(commits[i], options, setting);
+    if (InterruptRequested()) return absl::CancelledError("interrupted");
+    if (!side.ok()) {
+      PrintError(StrCat("left out: ", ToStd(side.status().message())));
+      ++errors;
+      continue;
+    }
+    ASSAY_RETURN_IF_ERROR(Record(*side, commit));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> WorkloadsOf(const TrackingSetting& setting) {
+  std::vector<std::string> paths;
+  int64_t number = -1;
+  for (const std::string& given : setting.paths) {
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<std::string> found, FindWorkloads(given));
+    for (const std::string& path : found) {
+      if (++number % setting.shard_count == setting.shard_index) paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
 }  // namespace
 
 absl::StatusOr<int> RecordSeries(const TrackingOptions& options, const TrackingSetting& setting) {
@@ -98,51 +171,29 @@ absl::StatusOr<int> RecordSeries(const TrackingOptions& options, const TrackingS
     if (!setting.json) Print(StrCat("this program is the frozen reference now: ", reference));
   }
   ASSAY_ASSIGN_OR_RETURN(const std::string program, FrozenProgram(reference, cache));
-  const Side usual{"this", ThisProgram(), setting.backend, setting.python};
-  Side side = usual;
-  if (!options.candidate.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(side, SideNamed(options.candidate, usual, cache));
-  }
   // The reference is a program with its usual options, whatever is measured.
-  const Side frozen{"reference", program, setting.backend, setting.python};
-  const SampleOptions sampling{setting.min_seconds, setting.max_seconds, setting.seed};
-  std::vector<PointRow> points;
-  int64_t errors = 0, number = -1;
+  Recorder recorder{options,
+                    setting,
+                    *store,
+                    reference,
+                    {"reference", program, setting.backend, setting.python},
+                    {},
+                    {setting.min_seconds, setting.max_seconds, setting.seed}};
+  ASSAY_ASSIGN_OR_RETURN(recorder.paths, WorkloadsOf(setting));
   const InterruptGuard guard(/*ends_evaluations=*/true);
-  for (const std::string& given : setting.paths) {
-    ASSAY_ASSIGN_OR_RETURN(const std::vector<std::string> found, FindWorkloads(given));
-    for (const std::string& path : found) {
-      if (++number % setting.shard_count != setting.shard_index) continue;
-      PointRow blank = BlankPoint(options, setting, reference);
-      blank.workload = NameOfWorkload(path);
-      absl::StatusOr<PointRow> point = TakePoint(side, frozen, path, options, sampling, blank);
-      if (InterruptRequested()) return kExitInterrupted;
-      std::string how;
-      if (point.ok() && !options.no_instructions) {
-        const absl::StatusOr<Instructions> counted = CountInstructions(side, path, sampling);
-        if (counted.ok()) {
-          point->measures["instructions"] = counted->per_run;
-          how = counted->how;
-          point->flags += StrCat(", instructions by ", how);
-        } else {
-          PrintError(StrCat("instructions: ", ToStd(counted.status().message())));
-        }
-      }
-      if (!point.ok()) {
-        PrintError(StrCat(blank.workload, ": ", ToStd(point.status().message())));
-        ++errors;
-        continue;
-      }
-      ASSAY_RETURN_IF_ERROR(store->AddPoints({*point}));
-      if (setting.json) {
-        PrintJson(
-            {{"type", "point"}, {"workload", point->workload}, {"measures", point->measures}});
-      } else {
-        TellPoint(*point, how);
-      }
+  absl::Status status;
+  if (!options.series.empty()) {
+    status = recorder.RecordCommits();
+  } else {
+    Side side{"this", ThisProgram(), setting.backend, setting.python};
+    if (!options.candidate.empty()) {
+      ASSAY_ASSIGN_OR_RETURN(side, OneSide(options.candidate, options, setting));
     }
+    status = recorder.Record(side, "");
   }
-  return errors > 0 ? kExitFailure : kExitOk;
+  if (absl::IsCancelled(status)) return kExitInterrupted;
+  ASSAY_RETURN_IF_ERROR(status);
+  return recorder.errors > 0 ? kExitFailure : kExitOk;
 }
 
 }  // namespace assay

@@ -13,19 +13,26 @@ void TrackingOptions::Declare(OptionList& line) {
                "releases (xla@0.4.31) or backends (cpu:without=loop-fusion)");
   line.AddFlag("--watch", watch, "Find what changed in the series of the store, and why");
   line.AddFlag("--bisect", bisect,
-               "GOOD BAD: find the commit, the release (xla@A xla@B) or the first of several "
-               "programs since which a workload is slower");
+               "GOOD BAD MODULE or GOOD..BAD MODULE: find the commit, the release "
+               "(xla@0.4.31..0.10.2) or the first of several sides since which it is slower");
   line.AddFlag("--gate", gate,
                "With --ab: exit status 1 if a workload is slower; with --watch: if one of the last "
                "five points is");
   line.Add("--margin", margin, "Differences below this many per cent are the same")
       .Positive()
       .ShowDefault();
-  line.AddDuration("--budget", budget, "Of --ab and --bisect: end undecided after this");
+  line.AddDuration("--budget", budget,
+                   "End undecided after this; --ab without it after ten minutes, --bisect never");
   line.Add("--samples", samples, "Pairs of processes per point of --record")
       .Positive()
       .ShowDefault();
   line.Add("--candidate", candidate, "Record this side instead of this program");
+  line.Add("--series", series,
+           "Record each commit of A..B, along first parents; those with a point of this flag are "
+           "left out, so that it can go on");
+  line.Add("--build", build,
+           "A shell command that builds a commit in its folder and leaves the program at $PROGRAM "
+           "(default: CMake and Ninja)");
   line.Add("--commit", commit, "Record under this commit");
   line.AddFlag("--freeze", freeze, "Make this program the reference of new series");
   line.AddFlag("--no-instructions", no_instructions, "Do not count instructions");

@@ -9,15 +9,19 @@
 
 namespace assay {
 
+inline constexpr double kUsualBudget = 600;  // seconds
+
 struct TrackingOptions {
   bool record = false, ab = false, watch = false, bisect = false;
   bool gate = false, freeze = false, no_instructions = false;
   double margin = 5;      // per cent
-  double budget = 600;    // seconds of --ab and --bisect
+  double budget = 0;      // seconds; 0: of --ab kUsualBudget, of --bisect without end
   int64_t samples = 7;    // pairs per point of --record
   std::string markdown;   // file of --ab and --watch
   std::string commit;     // of a recorded point, when not this program's own
   std::string candidate;  // the program that --record measures
+  std::string series;     // "A..B": the commits that --record measures, one after another
+  std::string build;      // a shell command that builds a commit
 
   void Declare(OptionList& line);
   bool any() const { return record || ab || watch || bisect; }

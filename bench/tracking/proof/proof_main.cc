@@ -1,42 +1,56 @@
 // Repeats the proof of docs/performance-tracking.md:
 //   tracking_proof NOISE.txt SERIES                  detection and false alarms of the detector
 //   tracking_proof --causes ASSAY MODULE ...         causes of planted changes of the compiler
+//   tracking_proof --series STORE ASSAY MODULE ...   series with planted changes, taken for real
+//   tracking_proof --series STORE                    the table of such a store
 // NOISE.txt has a series of ratios per line. A change of the compiler is a pass left out, of those
 // that changed the module; its cause is named rightly if the sentence names that pass or a rule
 // that fires in it.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
+#include <iterator>
+#include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 
-#include "bench/tracking/proof.h"
+#include "bench/tracking/proof/planted.h"
+#include "bench/tracking/proof/proof.h"
 #include "bench/tracking/side.h"
 #include "bench/workload.h"
-#include "nlohmann/json.hpp"
+#include "reports/store.h"
 
 namespace assay {
 namespace {
 
-// The rules of each pass that changed the module.
-std::map<std::string, std::set<std::string>> RulesByPass(const std::string& program,
-                                                         const std::string& path) {
-  std::map<std::string, std::set<std::string>> rules;
-  const absl::StatusOr<Ran> ran =
-      RunCommand({program, "print", path, "--optimized", "cpu", "--passes", "--json"}, 120);
-  if (!ran.ok()) return rules;
-  std::istringstream lines(ran->out);
-  for (std::string line; std::getline(lines, line);) {
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || !json.value("changed", false)) continue;
-    std::set<std::string>& of_pass = rules[json.value("pass", "")];
-    std::istringstream words(json.value("rules", ""));
-    for (std::string word; words >> word;) {
-      if (word.back() == ',') word.pop_back();
-      of_pass.insert(word);
-    }
+// Takes series with planted changes into a store; without modules judges those that it has.
+int ProveSeries(const std::string& path, const std::string& program,
+                const std::vector<std::string>& modules) {
+  const absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(path);
+  if (!store.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(store.status().message()).c_str());
+    return 2;
   }
-  return rules;
+  PlantedOptions options;
+  options.program = program;
+  const auto keep = [&](const PlantedChange& change) {
+    std::fprintf(stderr, "%s: %s %s\n", change.workload.c_str(), change.kind.c_str(),
+                 change.name.c_str());
+    return (*store)->AddPoints(change.points);
+  };
+  const absl::StatusOr<std::vector<PlantedChange>> taken = TakePlanted(modules, options, keep);
+  if (!taken.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(taken.status().message()).c_str());
+    return 1;
+  }
+  absl::StatusOr<std::vector<PointRow>> points = (*store)->Points();
+  if (!points.ok()) return 1;
+  const std::vector<PlantedChange> changes = PlantedIn(*std::move(points));
+  std::fputs(
+      PlantedTable(changes, [&](const std::string& hash) { return (*store)->Text(hash); }).c_str(),
+      stdout);
+  return changes.empty() ? 1 : 0;
 }
 
 int ProveCauses(const std::string& program, const std::vector<std::string>& paths) {
@@ -93,7 +107,15 @@ int main(int argc, char** argv) {
   if (words.size() >= 3 && words[0] == "--causes") {
     return assay::ProveCauses(words[1], {words.begin() + 2, words.end()});
   }
+  if (words.size() >= 2 && words[0] == "--series") {
+    const std::string program = words.size() > 2 ? words[2] : "";
+    const auto rest = words.begin() + std::min<std::ptrdiff_t>(3, std::ssize(words));
+    return assay::ProveSeries(words[1], program, {rest, words.end()});
+  }
   if (words.size() == 2) return assay::ProveSteps(words[0], std::atoll(words[1].c_str()));
-  std::fputs("usage: tracking_proof NOISE.txt SERIES | --causes ASSAY MODULE ...\n", stderr);
+  std::fputs(
+      "usage: tracking_proof NOISE.txt SERIES | --causes ASSAY MODULE ... | --series STORE [ASSAY "
+      "MODULE ...]\n",
+      stderr);
   return 2;
 }

@@ -27,6 +27,14 @@ struct ProofRow {
 std::vector<ProofRow> ProveDetector(const std::vector<std::vector<double>>& recorded,
                                     int64_t series, int64_t points, uint64_t seed);
 
+// When each rule alarms, and for which point, when the points come one by one. The first is ours,
+// which names the place; the others mean the newest point.
+inline constexpr const char* kRuleNames[] = {"Assay", "30 % of median", "t-test, 2 %", "IQR fence"};
+struct RuleAlarm {
+  size_t when = 0, where = 0;
+};
+std::vector<std::vector<RuleAlarm>> AlarmsOfRules(const std::vector<double>& values);
+
 // The rows as a Markdown table.
 std::string ProofTable(const std::vector<ProofRow>& rows);
 

@@ -1,5 +1,5 @@
 // Planted steps in synthetic and recorded noise, watched point by point as they would have come.
-#include "bench/tracking/proof.h"
+#include "bench/tracking/proof/proof.h"
 
 #include <algorithm>
 #include <cmath>
@@ -62,35 +62,8 @@ std::vector<double> Recorded(const std::vector<std::vector<double>>& recorded,
   return x;
 }
 
-// Lists the alarms of each rule when the points come one by one. Ours names the place; the others
-// mean the newest point.
-std::vector<std::vector<std::pair<size_t, size_t>>> AlarmsOf(const std::vector<double>& values) {
-  std::vector<std::vector<std::pair<size_t, size_t>>> alarms(4);  // (when, where)
-  std::vector<double> prefix;
-  for (double value : values) {
-    prefix.push_back(value);
-    const size_t now = prefix.size() - 1;
-    for (const ChangePoint& change : FindChanges(prefix)) {
-      bool is_known = false;
-      for (const auto& [when, where] : alarms[0]) {
-        is_known = is_known || (where + 3 >= change.at && where <= change.at + 3);
-      }
-      if (!is_known) alarms[0].emplace_back(now, change.at);
-    }
-    using Rule = bool (*)(const std::vector<double>&);
-    const Rule rules[] = {AlarmsByThirtyPercent, AlarmsByTTest, AlarmsByFence};
-    for (size_t i = 0; i < 3; ++i) {
-      if (!rules[i](prefix)) continue;
-      // A rule that goes on alarming about the same step says one thing.
-      const bool goes_on = !alarms[i + 1].empty() && alarms[i + 1].back().first + 8 >= now;
-      if (!goes_on) alarms[i + 1].emplace_back(now, now);
-    }
-  }
-  return alarms;
-}
-
-void Count(const std::vector<std::pair<size_t, size_t>>& alarms, bool has_step, size_t at,
-           size_t points, ProofRule& rule) {
+void Count(const std::vector<RuleAlarm>& alarms, bool has_step, size_t at, size_t points,
+           ProofRule& rule) {
   rule.points += static_cast<int64_t>(points);
   bool is_found = false;
   for (const auto& [when, where] : alarms) {
@@ -108,6 +81,31 @@ void Count(const std::vector<std::pair<size_t, size_t>>& alarms, bool has_step, 
 }
 
 }  // namespace
+
+std::vector<std::vector<RuleAlarm>> AlarmsOfRules(const std::vector<double>& values) {
+  std::vector<std::vector<RuleAlarm>> alarms(std::size(kRuleNames));
+  std::vector<double> prefix;
+  for (double value : values) {
+    prefix.push_back(value);
+    const size_t now = prefix.size() - 1;
+    for (const ChangePoint& change : FindChanges(prefix)) {
+      bool is_known = false;
+      for (const auto& [when, where] : alarms[0]) {
+        is_known = is_known || (where + 3 >= change.at && where <= change.at + 3);
+      }
+      if (!is_known) alarms[0].push_back({now, change.at});
+    }
+    using Rule = bool (*)(const std::vector<double>&);
+    const Rule rules[] = {AlarmsByThirtyPercent, AlarmsByTTest, AlarmsByFence};
+    for (size_t i = 0; i < 3; ++i) {
+      if (!rules[i](prefix)) continue;
+      // A rule that goes on alarming about the same step says one thing.
+      const bool goes_on = !alarms[i + 1].empty() && alarms[i + 1].back().when + 8 >= now;
+      if (!goes_on) alarms[i + 1].push_back({now, now});
+    }
+  }
+  return alarms;
+}
 
 std::vector<ProofRow> ProveDetector(const std::vector<std::vector<double>>& recorded,
                                     int64_t series, int64_t points, uint64_t seed) {
@@ -131,7 +129,7 @@ std::vector<ProofRow> ProveDetector(const std::vector<std::vector<double>>& reco
       ProofRow row;
       row.noise = name;
       row.step = step;
-      for (const char* rule : {"Assay", "30 % of median", "t-test, 2 %", "IQR fence"}) {
+      for (const char* rule : kRuleNames) {
         row.rules.emplace_back();
         row.rules.back().name = rule;
       }
@@ -143,7 +141,7 @@ std::vector<ProofRow> ProveDetector(const std::vector<std::vector<double>>& reco
         for (size_t k = 0; k < x.size(); ++k) {
           x[k] = std::exp(x[k]) * (k >= at ? 1 + step : 1);
         }
-        const auto alarms = AlarmsOf(x);
+        const auto alarms = AlarmsOfRules(x);
         for (size_t rule = 0; rule < row.rules.size(); ++rule) {
           Count(alarms[rule], step > 0, at, x.size(), row.rules[rule]);
         }
