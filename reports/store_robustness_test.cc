@@ -1,10 +1,13 @@
 // A store keeps what it acknowledged: writers are killed, files end early, disks are full.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -17,6 +20,7 @@
 
 #include "reports/sqlite.h"
 #include "reports/store.h"
+#include "spec/base/file.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -60,11 +64,23 @@ void ExpectWhole(const std::string& path, size_t cases_per_run) {
   sqlite3_close(database);
 }
 
-// Adds runs and writes the number of each to `acknowledged` once the store has taken it.
+PointRow PointOf(int writer, int number) {
+  PointRow point;
+  point.workload = StrCat("writer", writer);
+  point.commit = StrCat(number);
+  point.measures = {{"ratio", 1.5}, {"kernels", 3}};
+  point.texts = {{"hlo", StrCat("HloModule of ", number)}};
+  return point;
+}
+
+// Adds runs and points in turn, and writes the number of each to `acknowledged` once the store has
+// taken it.
 [[noreturn]] void WriteUntilKilled(const std::string& path, int writer, int acknowledged) {
   auto store = Store::Open(path);
   for (int number = 0; store.ok(); ++number) {
-    if (!(*store)->Add(RunOf(writer, number, 20)).ok()) _exit(2);
+    const absl::Status status = number % 2 == 0 ? (*store)->Add(RunOf(writer, number, 20)).status()
+                                                : (*store)->AddPoints({PointOf(writer, number)});
+    if (!status.ok()) _exit(2);
     if (write(acknowledged, &number, sizeof(number)) != sizeof(number)) _exit(3);
   }
   _exit(1);
@@ -113,6 +129,14 @@ TEST(StoreRobustness, KeepsWhatItAcknowledgedWhenWritersAreKilled) {
   ASSERT_TRUE(runs.ok());
   std::map<std::string, std::set<std::string>> there;
   for (const RunRow& run : *runs) there[run.backend].insert(run.command);
+  auto points = (*store)->Points();
+  ASSERT_TRUE(points.ok());
+  for (const PointRow& point : *points) {
+    there[point.workload].insert(point.commit);
+    EXPECT_EQ(point.measures.size(), 2u);
+    const absl::StatusOr<std::string> text = (*store)->Text(point.hashes.at("hlo"));
+    EXPECT_TRUE(text.ok()) << text.status();
+  }
   size_t total = 0;
   for (const auto& [name, numbers] : acknowledged) {
     for (const std::string& number : numbers) {
@@ -212,6 +236,87 @@ TEST(StoreRobustness, AFullDiskLosesNothingThatWasThere) {
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
   ExpectWhole(path, 20);
+}
+
+// In a process of its own, a file system of a megabyte: it is filled, a file makes room again, and
+// the store goes on. The exit status is the number of the expectation that failed; 77: this user
+// may not mount.
+int OnASmallDisk(const std::string& folder) {
+  const bool is_alone = unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+  if (!is_alone || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 77;
+  if (mount("none", folder.c_str(), "tmpfs", 0, "size=1m") != 0) return 77;
+  const std::string path = folder + "/assay.db", spare = folder + "/spare";
+  if (!WriteFile(spare, std::string(300000, 'x')).ok()) return 1;
+  int64_t acknowledged = 0;
+  bool took_point = false;
+  absl::Status status;
+  {
+    auto store = Store::Open(path);
+    if (!store.ok()) return 2;
+    while (status.ok() && acknowledged < 1000) {
+      status = (*store)->Add(RunOf(0, static_cast<int>(acknowledged), 200)).status();
+      acknowledged += status.ok() ? 1 : 0;
+    }
+    if (acknowledged == 0 || acknowledged == 1000) return 3;
+    if (!absl::IsResourceExhausted(status) ||
+        ToStd(status.message()).find("is the disk full?") == std::string_view::npos) {
+      return 4;
+    }
+    // Something small may find room still; a second store does not.
+    took_point = (*store)->AddPoints({PointOf(0, 1)}).ok();
+    const absl::StatusOr<std::unique_ptr<Store>> other = Store::Open(folder + "/other.db");
+    if (!other.ok() && !absl::IsResourceExhausted(other.status())) return 6;
+    std::filesystem::remove(spare);
+    if (!(*store)->Add(RunOf(0, static_cast<int>(acknowledged), 200)).ok()) return 7;
+    ++acknowledged;
+  }
+  auto store = Store::Open(path);
+  if (!store.ok() || !(*store)->Check().ok()) return 8;
+  const auto points = (*store)->Points();
+  if (!points.ok() || points->size() != (took_point ? 1u : 0u)) return 5;
+  const auto runs = (*store)->Latest(10000);
+  if (!runs.ok() || static_cast<int64_t>(runs->size()) != acknowledged) return 9;
+  for (const RunRow& run : *runs) {
+    if (run.cases.size() != 200) return 10;
+  }
+  return 0;
+}
+
+TEST(StoreRobustness, ASmallDiskThatIsFullGoesOnWhenThereIsRoom) {
+  const std::string folder = fs::path(CleanPath("small_disk")).parent_path().string();
+  const pid_t child = fork();
+  if (child == 0) _exit(OnASmallDisk(folder));
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this user may not mount: 1 test not run";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// The log of what was not moved into the file yet may end anywhere: what is whole of it counts.
+TEST(StoreRobustness, ALogThatEndsEarlyKeepsWhatIsWholeOfIt) {
+  const std::string path = CleanPath("log");
+  auto store = Store::Open(path);
+  ASSERT_TRUE(store.ok());
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE((*store)->Add(RunOf(0, i, 10)).ok());
+  const auto size = static_cast<int64_t>(fs::file_size(path + "-wal"));
+  ASSERT_GT(size, 20000);
+  size_t least = 1000, most = 0;
+  for (int64_t keep = 0; keep <= size; keep += size / 20) {
+    const std::string copy = CleanPath("log_copy");
+    fs::copy_file(path, copy);
+    fs::copy_file(path + "-wal", copy + "-wal");
+    fs::resize_file(copy + "-wal", static_cast<uintmax_t>(keep));
+    auto opened = Store::Open(copy);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_TRUE((*opened)->Check().ok());
+    const auto runs = (*opened)->Latest(100);
+    ASSERT_TRUE(runs.ok()) << runs.status();
+    for (const RunRow& run : *runs) EXPECT_EQ(run.cases.size(), 10u);
+    least = std::min(least, runs->size());
+    most = std::max(most, runs->size());
+  }
+  EXPECT_LT(least, most);
 }
 
 }  // namespace

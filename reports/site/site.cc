@@ -11,6 +11,7 @@
 #include "reports/latest.h"
 #include "reports/page/html.h"
 #include "reports/run_summary.h"
+#include "reports/site/accuracy.h"
 #include "reports/site/data_file.h"
 #include "reports/site/dataset.h"
 #include "reports/site/findings.h"
@@ -185,6 +186,7 @@ absl::StatusOr<SiteTotals> WriteSite(Store& store, const SiteOptions& options) {
   ASSAY_RETURN_IF_ERROR(WriteCauses(options.causes, files));
   ASSAY_RETURN_IF_ERROR(WriteSeries(options.series, files));
   ASSAY_RETURN_IF_ERROR(WriteSpeed(runs, files));
+  ASSAY_RETURN_IF_ERROR(WriteUlps(runs, files));
   ASSAY_RETURN_IF_ERROR(
       files.Give("index", index.dump(-1, ' ', false, Json::error_handler_t::replace)));
   ASSAY_RETURN_IF_ERROR(WriteAssets(options));

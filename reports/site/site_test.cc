@@ -116,6 +116,18 @@ SiteTotals WriteExample(const std::string& folder, int64_t ops = 6, int cells = 
                       {"machine", "roof.flops_per_second", "", 5e10, 5e10, 5e10, 1},
                       {"machine", "roof.bytes_per_second.L1", "", 1e11, 1e11, 1e11, 1}};
   EXPECT_TRUE((*store)->Add(bench).ok());
+  RunRow ulps = RunOf("accuracy", "cpu", {{"functions", 2}});
+  for (const auto& [name, worst] : {std::pair("exp f32", 1.5), {"tanh bf16", 0.5}}) {
+    for (const auto& [metric, value] : {std::pair("worst", worst),
+                                        {"worst_at", 88.25},
+                                        {"inputs", 1000.0},
+                                        {"nearest", 990.0},
+                                        {"upto.0.5", 990.0},
+                                        {"upto.1.5", 10.0}}) {
+      ulps.benchmarks.push_back({name, StrCat("ulp.", metric), "cpu", value, value, value, 1000});
+    }
+  }
+  EXPECT_TRUE((*store)->Add(ulps).ok());
   SiteOptions options;
   options.folder = folder + "/site";
   options.series = {Slower()};
@@ -144,13 +156,13 @@ Json DataOf(const std::string& folder, const std::string& key) {
 TEST(Site, KnowsWhatRunsCameTo) {
   const std::string folder = FreshFolder("index");
   const SiteTotals totals = WriteExample(folder);
-  EXPECT_EQ(totals.runs, 5);
+  EXPECT_EQ(totals.runs, 6);
   EXPECT_EQ(totals.results, 121);
   const Json index = DataOf(folder, "index");
-  EXPECT_EQ(index["runs"].size(), 5u);
+  EXPECT_EQ(index["runs"].size(), 6u);
   EXPECT_THAT(index["headline"].get<std::string>(), HasSubstr("1 failed"));
   // The two runs of the matrix are one kind, of which the newer one is what is known.
-  EXPECT_EQ(index["kinds"].size(), 4u);
+  EXPECT_EQ(index["kinds"].size(), 5u);
   const Json summary = DataOf(folder, "run-2");
   EXPECT_EQ(summary["families"].size(), 6u);
   EXPECT_EQ(summary["families"][0]["c"]["f32"], Json({{"0", 4}, {"1", 1}}));
@@ -268,12 +280,12 @@ TEST(Site, BrowsersShowEveryPageFromDisk) {
   if (Browser().empty()) GTEST_SKIP() << "no browser: 1 test of pages not run";
   const std::string folder = FreshFolder("browser");
   WriteExample(folder);
-  const std::string one = "#/kind/3/op-0/f32/op-0%2Ff32%2Fs0%2Fordinary%2Farguments";
+  const std::string one = "#/kind/4/op-0/f32/op-0%2Ff32%2Fs0%2Fordinary%2Farguments";
   const std::vector<std::pair<std::string, std::string>> wanted = {
       {"#/overview", "the rule add-fusion fires no longer"},
       {"#/matrix", "op-5"},
-      {"#/kind/3", "What changed in the last run"},
-      {"#/kind/3/op-0/f32", "1 of 4 elements <lies> outside"},
+      {"#/kind/4", "What changed in the last run"},
+      {"#/kind/4/op-0/f32", "1 of 4 elements <lies> outside"},
       {one, "assay conform --suite matrix --tier ci --backend cpu --filter op-0/f32/s0"},
       {"#/run/3/mlp/cpu/wide", "assay check '/models/mlp wide.hlo' --backend cpu --seed 3"},
       {"#/performance", "c9..c10"},
@@ -284,6 +296,7 @@ TEST(Site, BrowsersShowEveryPageFromDisk) {
       {"#/campaigns", "123 of 500"},
       {"#/run/4", "Campaign on cpu"},
       {"#/accuracy", "share of the bound"},
+      {"#/accuracy", "2 functions of one type each"},
       {"#/compare/1/2", "1 verdict differ"},
       {"#/runs", "assay bench --backend cpu"},
       {"#/run/99", "There is no run 99"},
@@ -296,7 +309,7 @@ TEST(Site, BrowsersShowEveryPageFromDisk) {
   }
   EXPECT_GE(seen.value("#/performance svg", 0), 2) << "a series and the roofline";
   EXPECT_GE(seen.value("#/performance/0 svg", 0), 1);
-  EXPECT_GE(seen.value("#/accuracy svg", 0), 6);
+  EXPECT_GE(seen.value("#/accuracy svg", 0), 10);
 }
 
 }  // namespace

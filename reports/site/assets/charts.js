@@ -94,13 +94,20 @@ assay.spark = values => {
 };
 
 // How much of the bound was used: 20 bins and what lies beyond.
-assay.strip = bins => {
-  const width = 252, height = 18, most = Math.log(1 + Math.max(...bins));
-  return assay.svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, style: "width:252px", role: "img",
-    "aria-label": bins.map((n, i) => n ? `${n} to ${i < 20 ? 5 * (i + 1) + " %" : "more"}` : "").filter(Boolean).join(", ") },
-    bins.map((n, i) => assay.titled(assay.svg("rect", { x: i * 12, y: 1, width: 11, height: 16, class: i === 20 ? "f-bad" : "dot",
-      opacity: n ? 0.15 + 0.85 * Math.log(1 + n) / most : 0.05 }), `${i < 20 ? `${5 * i}–${5 * i + 5} %` : "beyond the bound"}: ${n} cases`)));
+assay.strip = bins => assay.classes(bins, bins.map((n, i) => i < 20 ? `within ${5 * i} to ${5 * i + 5} % of the bound` : "beyond the bound"), i => i === 20);
+
+// Counts of classes as a strip; `names` tells each, `isBad` which are in the colour of what is wrong.
+assay.classes = (bins, names, isBad) => {
+  const width = 12 * bins.length, most = Math.log(1 + Math.max(1, ...bins));
+  return assay.svg("svg", { class: "chart", viewBox: `0 0 ${width} 18`, style: `width:${width}px`, role: "img",
+    "aria-label": bins.map((n, i) => n ? `${n} ${names[i]}` : "").filter(Boolean).join(", ") },
+    bins.map((n, i) => assay.titled(assay.svg("rect", { x: i * 12, y: 1, width: 11, height: 16, class: isBad(i) ? "f-bad" : "dot",
+      opacity: n ? 0.15 + 0.85 * Math.log(1 + n) / most : 0.05 }), `${names[i]}: ${n}`)));
 };
+
+// A part of a whole, as a bar.
+assay.bar = part => assay.svg("svg", { class: "chart", viewBox: "0 0 120 12", style: "width:120px", "aria-hidden": "true" },
+  assay.svg("rect", { class: "dot", x: 0, y: 1, width: Math.max(1, 120 * part), height: 10 }));
 
 // Points on two logarithmic axes below lines. options: points [{x, y, title}], roofs [{name, at: x => y}], xs, ys titles.
 assay.loglog = options => {

@@ -67,7 +67,7 @@ assay.pages.overview = {
       assay.tile(assay.grouped(performance.length), "performance series", ""), assay.tile(assay.grouped(alerts.length), "alerts: slower or larger", alerts.length ? "bad" : ""));
     const cards = [...backends].map(([who, kinds]) => assay.card(who, kinds.map(([i, kind, run]) => h("div", { class: "kindrow" },
       h("div", {}, assay.link(kind.counts ? ["kind", String(i)] : ["run", String(run.id)], assay.what(run)), h("br"),
-        kind.counts ? assay.badges(kind.counts) : h("small", {}, run.programs !== undefined ? `${assay.count(run.programs, "program")}, ${assay.count(run.findings, "finding")}` : "no results"),
+        kind.counts ? assay.badges(kind.counts) : run.verb === "accuracy" ? assay.link(["accuracy"], "how far functions are off") : h("small", {}, run.programs !== undefined ? `${assay.count(run.programs, "program")}, ${assay.count(run.findings, "finding")}` : "no results"),
         h("small", {}, ` ${assay.time(run.ms)}, ${run.commit}`)),
       kind.runs.some(id => assay.runs.get(id).cases) ? assay.columns(kind.runs.map(id => assay.runs.get(id)).reverse()) : null))));
     return [h("h2", {}, "Overview"), tiles, h("div", { class: "grid" }, cards),

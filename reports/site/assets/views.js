@@ -79,6 +79,32 @@ assay.pages.campaigns = {
   },
 };
 
+// Results by their distance from the right answer. The nearest number is at most half an ulp away.
+const ulpClasses = ["0.5", "1", "1.5", "2", "3", "4", "8", "16", "64", "1024", "more"];
+const ulpStrip = m => {
+  const bins = ulpClasses.map(c => m["upto." + c] || 0);
+  return assay.classes(bins, ulpClasses.map((c, i) => i === 10 ? "more than 1024 ulps" : `up to ${c} ulps`), i => i > 5);
+};
+
+// One backend's functions, the worst first; what another version or backend of the report has of the same function stands beside it.
+const ulpCard = (one, all) => {
+  const h = assay.h, run = assay.runs.get(one.run), others = all.filter(o => o !== one);
+  const beside = new Map(others.map(o => [o, new Map(o.functions)]));
+  const count = n => n ? assay.grouped(n) : "–", input = h("input", { type: "search", placeholder: "filter (/)", "aria-label": "filter by name" }), box = h("div", {});
+  const most = Math.log2(1 + Math.max(1, ...one.functions.map(([, m]) => Math.min(m.worst || 0, 1 << 20))));
+  const draw = () => {
+    const shown = one.functions.filter(([name]) => name.includes(input.value)).sort((a, b) => (b[1].worst || 0) - (a[1].worst || 0));
+    box.replaceChildren(assay.paged(shown, 60, part => assay.table([{ title: "function" }, { title: "worst, in ulps" }, { title: "", number: true }, { title: "at" }, { title: "how far results are" }, { title: "nearest", number: true },
+      { title: "flushed", number: true }, { title: "other class", number: true }, { title: "order", number: true }, { title: "mirror", number: true }, ...others.map(o => ({ title: assay.who(assay.runs.get(o.run)).slice(0, 24), number: true }))],
+      part.map(([name, m]) => [name, assay.bar(Math.log2(1 + Math.min(m.worst || 0, 1 << 20)) / most), assay.number(m.worst), m.worst > 0.5 && m.worst_at !== undefined ? h("code", {}, assay.number(m.worst_at)) : "–", ulpStrip(m), assay.percent(m.nearest || 0, m.inputs),
+        count(m.flushed), count(m.other_class), count(m.not_monotone), count(m.not_symmetric), ...others.map(o => { const its = beside.get(o).get(name); return its ? assay.number(its.worst) : "–"; })]))));
+  };
+  input.addEventListener("input", draw);
+  draw();
+  return assay.card(`${assay.who(run)}: functions in ulps`, h("p", { class: "soft" }, `${assay.count(one.functions.length, "function")} of one type each, ${assay.time(run.ms)}, `, h("code", {}, run.command), ". Zero where a subnormal number is right, a wrong class (NaN, infinity, number), neighbours in the wrong order and mirror images that are none are counted beside."),
+    h("div", { class: "bar" }, input), box);
+};
+
 assay.pages.accuracy = {
   show: async () => {
     const index = assay.data.index, h = assay.h, cards = [];
@@ -91,14 +117,8 @@ assay.pages.accuracy = {
         assay.paged(families, 60, part => assay.table([{ title: set.matrix ? "op" : "family" }, { title: "share of the bound" }, { title: "worst", number: true }, { title: "in" }, { title: "elements", number: true }, { title: "one right answer", number: true }],
           part.map(f => ({ to: [...set.at, f.n], cells: [assay.link([...set.at, f.n], f.n), assay.strip(f.h), (100 * f.w).toPrecision(3) + " %", h("small", {}, f.wc), assay.grouped(f.e), assay.percent(f.o, f.e)] }))))));
     }
-    // Runs that measured functions: every metric in ulps.
-    for (const { run, rows } of await assay.load("speed")) {
-      const ulps = rows.filter(r => /ulp/.test(r[1]));
-      if (!ulps.length || !assay.runs.has(run)) continue;
-      const metrics = [...new Set(ulps.map(r => r[1]))], names = [...new Set(ulps.map(r => r[0]))];
-      cards.push(assay.card(`${assay.who(assay.runs.get(run))}: ulps, run ${run}`, assay.table([{ title: "function" }, ...metrics.map(title => ({ title, number: true }))],
-        names.map(n => [n, ...metrics.map(m => { const row = ulps.find(r => r[0] === n && r[1] === m); return row ? assay.number(row[3]) : "–"; })]))));
-    }
+    const measured = (await assay.load("ulps")).filter(one => assay.runs.has(one.run));
+    for (const one of measured) cards.push(ulpCard(one, measured));
     return [h("h2", {}, "Accuracy"), cards.length ? cards : h("p", {}, "No run of the store noted how much of its bounds was used.")];
   },
 };

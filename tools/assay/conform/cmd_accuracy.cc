@@ -1,4 +1,5 @@
 // assay accuracy: sweeps of functions over all their arguments, and the page that they make.
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,7 @@ struct Options {
   std::string page;
   std::vector<std::string> results;
   LimitOptions limits;
+  RecordOptions record;
 };
 
 absl::Status ReadShard(const Options& options, accuracy::SweepOptions& sweep) {
@@ -113,6 +115,55 @@ absl::StatusOr<std::vector<accuracy::PieceResult>> DoneBefore(const std::string&
   return accuracy::ReadResults({path});
 }
 
+// Every function of every type as rows of the store; refused ones have none.
+void AddRows(const accuracy::Measured& one, RunRow& run) {
+  const accuracy::PieceResult& result = one.result;
+  const accuracy::Errors& errors = result.errors;
+  if (!result.refusal.empty() || errors.inputs == 0) return;
+  const std::string name = StrCat(result.name, " ", result.argument,
+                                  result.argument == result.result ? "" : " to " + result.result);
+  const auto add = [&](const std::string& metric, double value) {
+    run.benchmarks.push_back(
+        {name, "ulp." + metric, run.backend, value, value, value, errors.inputs});
+  };
+  const auto count = [&](const std::string& metric, int64_t value) {
+    add(metric, static_cast<double>(value));
+  };
+  add("worst", errors.worst == 0 ? 0.5 : errors.worst);
+  if (std::isfinite(errors.worst_at.x)) add("worst_at", errors.worst_at.x);
+  count("inputs", errors.inputs);
+  count("nearest", errors.nearest);
+  count("flushed", errors.flushed_in.count + errors.flushed_out.count);
+  count("other_class", errors.other_class.count + errors.zero_sign.count);
+  count("not_monotone", errors.not_monotone.count);
+  count("not_symmetric", errors.not_symmetric.count);
+  for (size_t i = 0; i < errors.histogram.size(); ++i) {
+    if (errors.histogram[i] == 0) continue;
+    const double end = accuracy::kErrorClasses[i];
+    count(end > 0 ? StrCat("upto.", absl::StrFormat("%g", end)) : "upto.more", errors.histogram[i]);
+  }
+}
+
+// Functions, the worst error of all, and what was looked at.
+std::string SummaryOf(const std::vector<accuracy::Measured>& measured, const Options& options,
+                      const RunRow& run) {
+  int64_t functions = 0, refused = 0, inputs = 0;
+  for (const accuracy::Measured& one : measured) {
+    ++(one.result.refusal.empty() ? functions : refused);
+    inputs += one.result.errors.inputs;
+  }
+  return JsonText({{"type", "summary"},
+                   {"verb", "accuracy"},
+                   {"backend", options.backend},
+                   {"backend_version", run.backend_version},
+                   {"functions", functions},
+                   {"unsupported", refused},
+                   {"inputs", inputs},
+                   {"stride", options.full ? 1 : options.stride},
+                   {"shard", options.shard},
+                   {"seconds", run.seconds}});
+}
+
 absl::StatusOr<int> Measure(const Options& options, const std::vector<accuracy::Subject>& subjects,
                             Backend& backend) {
   accuracy::SweepOptions sweep;
@@ -123,6 +174,9 @@ absl::StatusOr<int> Measure(const Options& options, const std::vector<accuracy::
   ASSAY_ASSIGN_OR_RETURN(std::vector<accuracy::PieceResult> pieces, DoneBefore(options.out));
   std::set<std::string> done;
   for (const accuracy::PieceResult& piece : pieces) done.insert(piece.Key());
+  RunRow run = BeginRun("accuracy", options.backend, CommandLine());
+  run.backend_version = backend.Describe().version;
+  const double start = Now();
   ProgressLine progress;
   int64_t measured = 0;
   sweep.is_done = [&done](const std::string& key) { return done.contains(key); };
@@ -139,7 +193,12 @@ absl::StatusOr<int> Measure(const Options& options, const std::vector<accuracy::
   const InterruptGuard guard;
   ASSAY_RETURN_IF_ERROR(accuracy::Sweep(subjects, backend, oracle.get(), sweep));
   progress.Clear();
-  if (!options.json) PrintTable(accuracy::Join(pieces));
+  const std::vector<accuracy::Measured> joined = accuracy::Join(pieces);
+  run.seconds = Now() - start;
+  for (const accuracy::Measured& one : joined) AddRows(one, run);
+  run.summary = SummaryOf(joined, options, run);
+  options.record.Save(run);
+  if (!options.json) PrintTable(joined);
   return InterruptRequested() ? kExitInterrupted : kExitOk;
 }
 
@@ -187,6 +246,7 @@ void DeclareAccuracy(OptionList& line, VerbAction& action) {
   line.Add("--page", options->page, "Write a page of the --results instead of measuring");
   line.Add("--results", options->results, "Files that --out wrote, for --page; repeatable");
   options->limits.Declare(line);
+  options->record.Declare(line);
   action = [options] { return Run(*options); };
 }
 
