@@ -159,6 +159,7 @@ constexpr DecisionRule kRules[] = {
     {"or-identity", kRewrite},
     {"or-ones", kRewrite},
     {"or-self", kRewrite},
+    {"overlap-steps", kTask},
     {"pad-conv", kRewrite},
     {"pad-dot", kRewrite},
     {"pad-of-empty", kRewrite},

@@ -60,6 +60,14 @@ GpuExecutable::GpuExecutable(GpuProgram program)
   }
 }
 
+GpuExecutable::~GpuExecutable() {
+  if (program_.cuda == nullptr) return;
+  const std::lock_guard<std::mutex> whole_gpu(program_.cuda->running);
+  // Nothing can be given back of a context that is lost, and nobody is left to be told.
+  (void)program_.cuda->session->Enter();
+  devices_.clear();
+}
+
 absl::Status GpuExecutable::SetInfeed(std::vector<std::vector<Literal>> items) {
   const std::lock_guard<std::mutex> lock(running_);
   if (items.size() > devices_.size()) {
@@ -133,9 +141,8 @@ absl::StatusOr<std::vector<uint64_t>> GpuExecutable::MakeTable(
   ASSAY_ASSIGN_OR_RETURN(table[BufferTable::kConstants], allocate(constants.size(), "constants"));
   ASSAY_RETURN_IF_ERROR(device.CopyIn(table[BufferTable::kConstants], constants));
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const absl::Span<const std::byte> bytes = BytesOfLeaf(*inputs[k]);
-    ASSAY_ASSIGN_OR_RETURN(table.emplace_back(), allocate(bytes.size(), StrCat("parameter ", k)));
-    ASSAY_RETURN_IF_ERROR(device.CopyIn(table.back(), bytes));
+    ASSAY_ASSIGN_OR_RETURN(table.emplace_back(),
+                           allocate(BytesOfLeaf(*inputs[k]).size(), StrCat("parameter ", k)));
   }
   for (size_t k = 0; k < results.size(); ++k) {
     ASSAY_ASSIGN_OR_RETURN(table.emplace_back(),
@@ -146,7 +153,8 @@ absl::StatusOr<std::vector<uint64_t>> GpuExecutable::MakeTable(
 
 absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice(Device& device) {
   if (program_.cuda != nullptr)
-    return MakeCudaDevice(*program_.cuda->session, program_.cuda->cublas.get(), program_.image);
+    return MakeCudaDevice(*program_.cuda->session, program_.cuda->cublas.get(), program_.image,
+                          program_.graphs);
   const int64_t memory = program_.limits.memory_bytes / static_cast<int64_t>(devices_.size());
   return MakeSimulatedDevice(*device.simulator, static_cast<uint64_t>(memory));
 }
@@ -170,12 +178,18 @@ absl::Status GpuExecutable::Prepare(const std::vector<const Literal*>& arguments
   std::vector<const Literal*> inputs, outputs;
   for (const Literal* argument : arguments) LeavesOfValue(*argument, inputs);
   LeavesOfValue(device.result, outputs);
-  ASSAY_ASSIGN_OR_RETURN(device.memory, MakeDevice(device));
-  absl::StatusOr<std::vector<uint64_t>> table = MakeTable(inputs, outputs, *device.memory);
-  if (!table.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(table.status().message()));
-  device.table = *std::move(table);
-  device.program = std::make_unique<ProgramRun>(program_.launches, *program_.buffers,
-                                                *device.memory, device.table, context);
+  if (device.memory == nullptr) {
+    ASSAY_ASSIGN_OR_RETURN(device.memory, MakeDevice(device));
+    absl::StatusOr<std::vector<uint64_t>> table = MakeTable(inputs, outputs, *device.memory);
+    if (!table.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(table.status().message()));
+    device.table = *std::move(table);
+    device.program = std::make_unique<ProgramRun>(program_.launches, *program_.buffers,
+                                                  *device.memory, device.table, context);
+  }
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    ASSAY_RETURN_IF_ERROR(device.memory->CopyIn(device.table[BufferTable::kFirstParameter + k],
+                                                BytesOfLeaf(*inputs[k])));
+  }
   return absl::OkStatus();
 }
 
@@ -280,6 +294,8 @@ absl::StatusOr<RunResult> GpuExecutable::Run(
     run.outputs.push_back(std::move(device.result));
     run.outfeeds.push_back(std::move(device.host.outfeed));
     device.host = {};
+    // A GPU's memory, code and graphs serve the next run, too.
+    if (program_.cuda != nullptr && status.ok()) continue;
     device.program = nullptr;
     device.memory = nullptr;
   }

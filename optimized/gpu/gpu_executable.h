@@ -1,5 +1,6 @@
-// A compiled program that runs in the simulator, a thread per device. Each run has memories of its
-// own, so that nothing is left of the one before but the state of random numbers.
+// A compiled program that runs in the simulator, a thread per device, or on a GPU. Each run in the
+// simulator has memories of its own, so that nothing is left of the one before but the state of
+// random numbers.
 #pragma once
 
 #include <chrono>
@@ -36,6 +37,7 @@ struct GpuProgram {
   // runs.
   std::shared_ptr<CudaHost> cuda;
   KernelImage image;
+  bool graphs = false;  // stretches that come again are replayed
   std::vector<Decision> decisions;
   std::map<std::string, double> statistics;
   std::vector<StepText> plan;  // where that was asked for
@@ -45,6 +47,9 @@ struct GpuProgram {
 class GpuExecutable : public Executable, public PlannedExecutable {
  public:
   explicit GpuExecutable(GpuProgram program);
+  ~GpuExecutable() override;
+  GpuExecutable(const GpuExecutable&) = delete;
+  GpuExecutable& operator=(const GpuExecutable&) = delete;
 
   absl::StatusOr<RunResult> Run(const std::vector<std::vector<const Literal*>>& arguments) override;
   absl::Status SetInfeed(std::vector<std::vector<Literal>> items) override;
@@ -62,7 +67,7 @@ class GpuExecutable : public Executable, public PlannedExecutable {
     RunContext context;                    // likewise for the random state
     HostQueues host;
     Literal result;
-    // Made for one run:
+    // Made for one run, on a GPU for all:
     std::unique_ptr<RunDevice> memory;
     std::vector<uint64_t> table;
     std::unique_ptr<ProgramRun> program;
@@ -70,7 +75,7 @@ class GpuExecutable : public Executable, public PlannedExecutable {
 
   std::string_view name() const { return program_.cuda != nullptr ? "gpu" : "gpu-sim"; }
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
-  // Puts all that the program reads into the device's memory, and makes room for what it writes.
+  // Makes room for all that the program reads and writes, and copies its constants there.
   absl::StatusOr<std::vector<uint64_t>> MakeTable(const std::vector<const Literal*>& inputs,
                                                   const std::vector<const Literal*>& results,
                                                   RunDevice& device) const;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "optimized/gpu/kernels/gpu_target.h"
+#include "optimized/gpu/program/stream_plan.h"
 #include "optimized/passes/library/gpu_facts.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -103,6 +104,17 @@ absl::Status ReadImageIr(const std::string& value, GpuOptions& options) {
   return ReadOnOff("image-ir", value, options.image_ir);
 }
 
+absl::Status ReadStreams(const std::string& value, GpuOptions& options) {
+  if (absl::SimpleAtoi(value, &options.streams) && options.streams >= 1 &&
+      options.streams <= kMostStreams)
+    return absl::OkStatus();
+  return Expected("streams", value, StrCat("a number from 1 to ", kMostStreams));
+}
+
+absl::Status ReadGraphs(const std::string& value, GpuOptions& options) {
+  return ReadOnOff("graphs", value, options.graphs);
+}
+
 struct Option {
   std::string_view name;
   absl::Status (*read)(const std::string& value, GpuOptions& options);
@@ -112,7 +124,7 @@ constexpr Option kOptions[] = {
     {"profile", ReadProfileName}, {"passes", ReadPassSet},   {"without", ReadLeftOut},
     {"verify", ReadVerifyEach},   {"trace", ReadTraced},     {"dump-llvm", ReadLlvmFolder},
     {"dump-ptx", ReadPtxFolder},  {"image-ir", ReadImageIr}, {"libraries", ReadLibraries},
-    {"ranks", ReadRankKind},
+    {"ranks", ReadRankKind},      {"streams", ReadStreams},  {"graphs", ReadGraphs},
 };
 
 }  // namespace

@@ -20,6 +20,8 @@ struct GpuOptions {
   SimulatorOptions simulator;
   bool rank_processes = false;                    // several devices are processes, not threads
   std::shared_ptr<CudaHost> cuda;                 // of the backend gpu
+  int streams = 4;                                // that launches may be spread over
+  bool graphs = false;                            // stretches that come again are replayed
   bool image_ir = false;                          // the image for the driver holds the IR, too
   bool passes = true;                             // Stage::kOptimize; the required ones run anyway
   PipelineOptions pipeline = {.target = kOnGpu};  // which of them, and the profile

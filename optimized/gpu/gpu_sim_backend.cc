@@ -107,16 +107,24 @@ class GpuCompilation {
     }
     const std::string name(program_.module->name());
     const std::unique_ptr<llvm::Module> code = NewKernelModule(context_, name);
-    ASSAY_ASSIGN_OR_RETURN(program_.launches,
-                           MakeLaunchProgram({*code, *options_.architecture, &templates}, plan,
-                                             *program_.buffers, program_.simulator));
-    double kernels = 0, host_steps = 0;
-    for (const std::vector<LaunchStep>& steps : program_.launches.steps) {
-      for (const LaunchStep& step : steps) {
+    ASSAY_ASSIGN_OR_RETURN(
+        program_.launches,
+        MakeLaunchProgram({*code, *options_.architecture, &templates}, plan, *program_.buffers,
+                          program_.simulator,
+                          {.streams = options_.streams, .host_alone = options_.graphs}, gates_));
+    double kernels = 0, host_steps = 0, overlapped = 0, events = 0;
+    for (const LaunchFrame& frame : program_.launches.frames) {
+      for (const LaunchStep& step : frame.steps) {
         kernels += static_cast<double>(step.launches.size());
         host_steps += step.host.has_value() ? 1 : 0;
       }
+      for (const StepStream& place : frame.streams.steps) {
+        overlapped += place.stream != 0 ? 1 : 0;
+        events += place.is_awaited ? 1 : 0;
+      }
     }
+    program_.statistics["steps.overlapped"] = overlapped;
+    program_.statistics["events"] = events;
     program_.statistics["kernels"] = kernels;
     program_.statistics["host.steps"] = host_steps;
     program_.statistics["arena.bytes"] = static_cast<double>(program_.buffers->arena_bytes());
@@ -125,6 +133,7 @@ class GpuCompilation {
       llvm::raw_string_ostream(text) << *code;
       ASSAY_RETURN_IF_ERROR(WriteCode(options_.llvm_directory, name, ".ll", text));
     }
+    program_.graphs = options_.graphs;
     program_.cuda = options_.cuda;
     if (options_.cuda == nullptr && options_.ptx_directory.empty()) return absl::OkStatus();
     const ImageOptions image{.processor = std::string(options_.architecture->name),

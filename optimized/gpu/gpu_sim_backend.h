@@ -10,6 +10,7 @@ namespace assay {
 //   checks=on|off             watch for races, bounds, fresh memory and the like (on)
 //   seed=N                    draws the order of blocks and warps (0)
 //   ranks=threads|processes   what several devices are (threads)
+//   streams=1..8              that independent launches are spread over (4)
 //   profile=xla|strict        floating point freedoms used, and granted by whoever judges (xla)
 //   passes=on|off|all         optional HLO passes (on); all: those on request too
 //   without=a+b               all passes but these
@@ -19,8 +20,9 @@ namespace assay {
 void RegisterGpuSim(BackendRegistry& registry);
 
 // Registers the family "gpu", which runs the kernels on the first GPU of the machine; without one
-// its error says what is missing. Options: those of gpu-sim that concern code, and image-ir=on|off
-// (off): what the driver loads also holds the IR, for the stand-in of the tests.
+// its error says what is missing. Options: those of gpu-sim that concern code, graphs=on|off (off),
+// and image-ir=on|off (off): what the driver loads also holds the IR, for the stand-in of the
+// tests.
 void RegisterGpu(BackendRegistry& registry);
 
 }  // namespace assay

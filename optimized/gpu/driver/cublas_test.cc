@@ -115,9 +115,10 @@ absl::StatusOr<Literal> OnDevice(const Instruction& at, const LibraryCall& call,
   Literal result(*call.result);
   ASSAY_ASSIGN_OR_RETURN(const CudaBuffer out, session->Allocate(result.bytes().size()));
   const auto address = [&](int64_t k) { return k < 0 ? 0 : buffers[k].address(); };
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, session->Stream());
   ASSAY_RETURN_IF_ERROR(cublas->Multiply(
       at, call, {address(0), address(1), address(call.addend), address(call.bias), out.address()},
-      session->stream()));
+      stream));
   ASSAY_RETURN_IF_ERROR(session->CopyOut(out.address(), BytesOf(result)));
   return result;
 }

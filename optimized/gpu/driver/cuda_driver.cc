@@ -104,6 +104,27 @@ CudaModule::~CudaModule() {
   (void)session_->Check(session_->driver_.calls().cuModuleUnload(module_), "unloading a module");
 }
 
+CudaEvent& CudaEvent::operator=(CudaEvent&& other) noexcept {
+  std::swap(session_, other.session_);
+  std::swap(event_, other.event_);
+  return *this;
+}
+CudaEvent::~CudaEvent() {
+  if (session_ == nullptr || event_ == nullptr) return;
+  (void)session_->Check(session_->driver_.calls().cuEventDestroy_v2(event_), "ending an event");
+}
+
+CudaGraph& CudaGraph::operator=(CudaGraph&& other) noexcept {
+  std::swap(session_, other.session_);
+  std::swap(executable_, other.executable_);
+  return *this;
+}
+CudaGraph::~CudaGraph() {
+  if (session_ == nullptr || executable_ == nullptr) return;
+  (void)session_->Check(session_->driver_.calls().cuGraphExecDestroy(executable_),
+                        "ending a graph");
+}
+
 // ---- sessions ----
 
 absl::Status CudaSession::Alive() const {
@@ -167,8 +188,18 @@ absl::Status CudaSession::Start(int ordinal) {
   ASSAY_RETURN_IF_ERROR(
       Check(calls.cuDevicePrimaryCtxRetain(&context_, device_), "the device's context"));
   ASSAY_RETURN_IF_ERROR(Enter());
-  constexpr unsigned kNonBlocking = 1;
-  return Check(calls.cuStreamCreate(&stream_, kNonBlocking), "a stream");
+  return Stream().status();
+}
+
+absl::StatusOr<CudaHandle> CudaSession::Stream() {
+  ASSAY_RETURN_IF_ERROR(Alive());
+  if (streams_.size() <= stream_) streams_.resize(stream_ + 1);
+  CudaHandle& stream = streams_[stream_];
+  if (stream == nullptr) {
+    ASSAY_RETURN_IF_ERROR(
+        Check(driver_.calls().cuStreamCreate(&stream, kCudaStreamNonBlocking), "a stream"));
+  }
+  return stream;
 }
 
 absl::Status CudaSession::Enter() {
@@ -179,7 +210,8 @@ absl::Status CudaSession::Enter() {
 CudaSession::~CudaSession() {
   const CudaCalls& calls = driver_.calls();
   // Nobody is left to be told of errors.
-  if (stream_ != nullptr) (void)Check(calls.cuStreamDestroy_v2(stream_), "ending a stream");
+  for (CudaHandle stream : streams_)
+    if (stream != nullptr) (void)Check(calls.cuStreamDestroy_v2(stream), "ending a stream");
   if (context_ != nullptr) {
     (void)Check(calls.cuCtxSetCurrent(nullptr), "leaving the context");
     (void)Check(calls.cuDevicePrimaryCtxRelease_v2(device_), "giving back the context");
@@ -202,8 +234,9 @@ absl::StatusOr<CudaBuffer> CudaSession::Allocate(uint64_t bytes) {
 absl::Status CudaSession::CopyIn(uint64_t address, absl::Span<const std::byte> bytes) {
   ASSAY_RETURN_IF_ERROR(Alive());
   if (bytes.empty()) return absl::OkStatus();
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
   ASSAY_RETURN_IF_ERROR(
-      Check(driver_.calls().cuMemcpyHtoDAsync_v2(address, bytes.data(), bytes.size(), stream_),
+      Check(driver_.calls().cuMemcpyHtoDAsync_v2(address, bytes.data(), bytes.size(), stream),
             absl::StrCat("copying ", bytes.size(), " bytes to the GPU")));
   return Synchronise();
 }
@@ -211,8 +244,9 @@ absl::Status CudaSession::CopyIn(uint64_t address, absl::Span<const std::byte> b
 absl::Status CudaSession::CopyOut(uint64_t address, absl::Span<std::byte> bytes) {
   ASSAY_RETURN_IF_ERROR(Alive());
   if (bytes.empty()) return absl::OkStatus();
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
   ASSAY_RETURN_IF_ERROR(
-      Check(driver_.calls().cuMemcpyDtoHAsync_v2(bytes.data(), address, bytes.size(), stream_),
+      Check(driver_.calls().cuMemcpyDtoHAsync_v2(bytes.data(), address, bytes.size(), stream),
             absl::StrCat("copying ", bytes.size(), " bytes from the GPU")));
   return Synchronise();
 }
@@ -220,15 +254,17 @@ absl::Status CudaSession::CopyOut(uint64_t address, absl::Span<std::byte> bytes)
 absl::Status CudaSession::CopyWithin(uint64_t to, uint64_t from, uint64_t bytes) {
   ASSAY_RETURN_IF_ERROR(Alive());
   if (bytes == 0) return absl::OkStatus();
-  return Check(driver_.calls().cuMemcpyDtoDAsync_v2(to, from, bytes, stream_),
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  return Check(driver_.calls().cuMemcpyDtoDAsync_v2(to, from, bytes, stream),
                absl::StrCat("copying ", bytes, " bytes on the GPU"));
 }
 
 absl::Status CudaSession::Fill(uint64_t address, uint64_t bytes, std::byte value) {
   ASSAY_RETURN_IF_ERROR(Alive());
   if (bytes == 0) return absl::OkStatus();
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
   return Check(
-      driver_.calls().cuMemsetD8Async(address, static_cast<unsigned char>(value), bytes, stream_),
+      driver_.calls().cuMemsetD8Async(address, static_cast<unsigned char>(value), bytes, stream),
       absl::StrCat("filling ", bytes, " bytes"));
 }
 
@@ -254,6 +290,7 @@ absl::StatusOr<CudaHandle> CudaSession::Function(const CudaModule& module,
 
 absl::Status CudaSession::Launch(CudaHandle function, const CudaLaunch& launch) {
   ASSAY_RETURN_IF_ERROR(Alive());
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
   constexpr uint32_t kWithoutAsking = 48 * 1024;
   if (launch.dynamic_shared_bytes > kWithoutAsking) {
     ASSAY_RETURN_IF_ERROR(
@@ -267,13 +304,85 @@ absl::Status CudaSession::Launch(CudaHandle function, const CudaLaunch& launch) 
   const auto& [grid, block] = std::tie(launch.grid, launch.block);
   return Check(driver_.calls().cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0],
                                               block[1], block[2], launch.dynamic_shared_bytes,
-                                              stream_, places.data(), nullptr),
+                                              stream, places.data(), nullptr),
                "launching a kernel");
 }
 
 absl::Status CudaSession::Synchronise() {
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  return Check(driver_.calls().cuStreamSynchronize(stream), "waiting for the GPU");
+}
+
+absl::Status CudaSession::SynchroniseAll() {
   ASSAY_RETURN_IF_ERROR(Alive());
-  return Check(driver_.calls().cuStreamSynchronize(stream_), "waiting for the GPU");
+  for (CudaHandle stream : streams_) {
+    if (stream == nullptr) continue;
+    ASSAY_RETURN_IF_ERROR(
+        Check(driver_.calls().cuStreamSynchronize(stream), "waiting for the GPU"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> CudaSession::IsIdle() {
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  const CudaResult result = driver_.calls().cuStreamQuery(stream);
+  if (result == kCudaNotReady) return false;
+  ASSAY_RETURN_IF_ERROR(Check(result, "asking a stream"));
+  return true;
+}
+
+// ---- events and graphs ----
+
+absl::StatusOr<CudaEvent> CudaSession::MakeEvent() {
+  ASSAY_RETURN_IF_ERROR(Alive());
+  CudaEvent event;
+  ASSAY_RETURN_IF_ERROR(
+      Check(driver_.calls().cuEventCreate(&event.event_, kCudaEventWithoutTime), "an event"));
+  event.session_ = this;
+  return event;
+}
+
+absl::Status CudaSession::Record(const CudaEvent& event) {
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  return Check(driver_.calls().cuEventRecord(event.event_, stream), "recording an event");
+}
+
+absl::Status CudaSession::Await(const CudaEvent& event) {
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  return Check(driver_.calls().cuStreamWaitEvent(stream, event.event_, 0), "waiting for an event");
+}
+
+absl::Status CudaSession::BeginCapture() {
+  UseStream(0);
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  return Check(driver_.calls().cuStreamBeginCapture_v2(stream, kCudaCaptureThreadLocal),
+               "capturing a graph");
+}
+
+absl::StatusOr<CudaGraph> CudaSession::EndCapture() {
+  UseStream(0);
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  const CudaCalls& calls = driver_.calls();
+  CudaHandle captured = nullptr;
+  const absl::Status ended = Check(calls.cuStreamEndCapture(stream, &captured), "ending a capture");
+  CudaGraph graph;
+  absl::Status made = ended;
+  if (ended.ok()) {
+    made = Check(calls.cuGraphInstantiateWithFlags(&graph.executable_, captured, 0), "a graph");
+  }
+  // The executable graph needs it no more.
+  if (captured != nullptr) {
+    const absl::Status destroyed = Check(calls.cuGraphDestroy(captured), "ending a graph");
+    if (made.ok()) made = destroyed;
+  }
+  if (graph.executable_ != nullptr) graph.session_ = this;
+  ASSAY_RETURN_IF_ERROR(made);
+  return graph;
+}
+
+absl::Status CudaSession::Launch(const CudaGraph& graph) {
+  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  return Check(driver_.calls().cuGraphLaunch(graph.executable_, stream), "launching a graph");
 }
 
 }  // namespace assay::gpu

@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -85,6 +87,36 @@ class CudaModule {
   CudaHandle module_ = nullptr;
 };
 
+// A point in the work of a stream; destroyed with the object.
+class CudaEvent {
+ public:
+  CudaEvent() = default;
+  CudaEvent(CudaEvent&& other) noexcept { *this = std::move(other); }
+  CudaEvent& operator=(CudaEvent&& other) noexcept;
+  ~CudaEvent();
+  bool is_there() const { return event_ != nullptr; }
+
+ private:
+  friend class CudaSession;
+  CudaSession* session_ = nullptr;
+  CudaHandle event_ = nullptr;
+};
+
+// Work that was captured, ready to be launched as a whole; destroyed with the object.
+class CudaGraph {
+ public:
+  CudaGraph() = default;
+  CudaGraph(CudaGraph&& other) noexcept { *this = std::move(other); }
+  CudaGraph& operator=(CudaGraph&& other) noexcept;
+  ~CudaGraph();
+  bool is_there() const { return executable_ != nullptr; }
+
+ private:
+  friend class CudaSession;
+  CudaSession* session_ = nullptr;
+  CudaHandle executable_ = nullptr;
+};
+
 struct CudaLaunch {
   std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   uint32_t dynamic_shared_bytes = 0;
@@ -92,8 +124,8 @@ struct CudaLaunch {
   absl::Span<const uint64_t> arguments;
 };
 
-// A device's primary context and a stream. Used by one thread at a time; buffers and modules must
-// not outlive it.
+// A device's primary context and its streams, of which one is in use. Used by one thread at a time;
+// buffers and modules must not outlive it.
 class CudaSession {
  public:
   static absl::StatusOr<std::unique_ptr<CudaSession>> Open(const CudaDriver& driver, int ordinal);
@@ -105,7 +137,19 @@ class CudaSession {
   // Makes the context that of the calling thread, which is to be done in each one.
   absl::Status Enter();
   absl::StatusOr<CudaBuffer> Allocate(uint64_t bytes);
-  // Copies are ordered on the stream. CopyOut waits for all that came before; CopyIn until the
+  // Copies and launches are ordered on the stream in use, which is number 0 at first. One that
+  // cannot be made is an error of the next call that needs it.
+  void UseStream(int number) { stream_ = static_cast<size_t>(number); }
+  // The stream in use, for libraries, which work on it, too.
+  absl::StatusOr<CudaHandle> Stream();
+  absl::StatusOr<CudaEvent> MakeEvent();
+  absl::Status Record(const CudaEvent& event);
+  absl::Status Await(const CudaEvent& event);
+  // A capture takes in stream 0 and all that waits for it; nothing is done meanwhile.
+  absl::Status BeginCapture();
+  absl::StatusOr<CudaGraph> EndCapture();
+  absl::Status Launch(const CudaGraph& graph);
+  // CopyOut waits for all that came before; CopyIn until the
   // bytes may go.
   absl::Status CopyIn(uint64_t address, absl::Span<const std::byte> bytes);
   absl::Status CopyOut(uint64_t address, absl::Span<std::byte> bytes);
@@ -115,13 +159,17 @@ class CudaSession {
   absl::StatusOr<CudaModule> Load(const std::string& image);
   absl::StatusOr<CudaHandle> Function(const CudaModule& module, const std::string& name);
   absl::Status Launch(CudaHandle function, const CudaLaunch& launch);
-  absl::Status Synchronise();
+  absl::Status Synchronise();     // with the stream in use
+  absl::Status SynchroniseAll();  // with all
+  // True if the stream in use has done all its work.
+  absl::StatusOr<bool> IsIdle();
   bool is_lost() const { return lost_ != kCudaSuccess; }
-  CudaHandle stream() const { return stream_; }  // for libraries, which work on it, too
 
  private:
   friend class CudaBuffer;
   friend class CudaModule;
+  friend class CudaEvent;
+  friend class CudaGraph;
   explicit CudaSession(const CudaDriver& driver) : driver_(driver) {}
   absl::Status Start(int ordinal);
   absl::Status ReadFacts();
@@ -132,7 +180,9 @@ class CudaSession {
 
   const CudaDriver& driver_;
   CudaDevice device_ = 0;
-  CudaHandle context_ = nullptr, stream_ = nullptr;
+  CudaHandle context_ = nullptr;
+  std::vector<CudaHandle> streams_;  // by number; null: not made yet
+  size_t stream_ = 0;
   CudaDeviceFacts facts_;
   CudaResult lost_ = kCudaSuccess;
 };

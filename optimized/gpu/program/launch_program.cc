@@ -2,13 +2,16 @@
 #include "optimized/gpu/program/launch_program.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "llvm/IR/Attributes.h"
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "optimized/gpu/kernels/combine_kernel.h"
 #include "optimized/gpu/kernels/device_functions.h"
 #include "optimized/gpu/kernels/loop_kernel.h"
+#include "optimized/gpu/streams/kernel_ranges.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -77,14 +80,40 @@ absl::StatusOr<HostStep> MakeHostStep(const KernelContext& context, const StepPl
   return step;
 }
 
+bool IsDoneByHost(const StepPlan& plan) {
+  return plan.kind == StepPlan::Kind::kKernel && plan.kernel.form == KernelPlan::Form::kNative &&
+         !HasDeviceKernel(plan.instruction->opcode());
+}
+
+// Which arguments lie where the step leaves results; scratch memory is written, too.
+std::vector<uint8_t> MayWrite(const EmittedKernel& kernel, const KernelBuffers& buffers) {
+  std::vector<uint8_t> may;
+  for (const BufferArgument& argument : kernel.arguments)
+    may.push_back(absl::c_linear_search(buffers.results, argument.slice) ? 1 : 0);
+  may.resize(may.size() + kernel.scratch.size(), 1);
+  return may;
+}
+
+// Notes how much a launch touches, for whoever watches it without knowing its program.
+void NoteBytes(const EmittedKernel& kernel, const std::vector<uint8_t>& may_write) {
+  const auto note = [&](size_t number, int64_t bytes) {
+    kernel.function->addParamAttr(
+        static_cast<unsigned>(number),
+        llvm::Attribute::get(kernel.function->getContext(), kBytesAttribute,
+                             StrCat(bytes, may_write[number] != 0 ? " write" : " read")));
+  };
+  for (size_t k = 0; k < kernel.arguments.size(); ++k) note(k, kernel.arguments[k].bytes);
+  for (size_t k = 0; k < kernel.scratch.size(); ++k)
+    note(kernel.arguments.size() + k, kernel.scratch[k]);
+}
+
 absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan& plan,
                                     const SimulatorOptions& options) {
   LaunchStep step;
   step.kind = plan.kind;
   step.instruction = plan.instruction;
   if (plan.kind != StepPlan::Kind::kKernel) return step;
-  const bool is_native = plan.kernel.form == KernelPlan::Form::kNative;
-  if (is_native && !HasDeviceKernel(plan.instruction->opcode())) {
+  if (IsDoneByHost(plan)) {
     ASSAY_ASSIGN_OR_RETURN(step.host, MakeHostStep(context, plan, options));
     return step;
   }
@@ -93,9 +122,12 @@ absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan
                          EmitKernels(context, plan.kernel, plan.buffers));
   ASSAY_RETURN_IF_ERROR(LinkDeviceFunctions(context.module));
   for (const EmittedKernel& kernel : kernels) {
+    std::vector<uint8_t> may_write = MayWrite(kernel, plan.buffers);
+    NoteBytes(kernel, may_write);
     absl::StatusOr<std::unique_ptr<DecodedKernel>> code = Decode(*kernel.function, options);
     if (!code.ok()) return OfDecoding(code.status());
-    step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments});
+    step.launches.push_back(
+        {*std::move(code), kernel.shape, kernel.arguments, std::move(may_write)});
     step.scratch = kernel.scratch;  // the same of all
   }
   return step;
@@ -106,11 +138,13 @@ absl::StatusOr<LaunchStep> MakeLoopStep(const KernelContext& context, const Step
                                         const EmittedKernel& kernel,
                                         const SimulatorOptions& options) {
   ASSAY_RETURN_IF_ERROR(LinkDeviceFunctions(context.module));
+  const std::vector<uint8_t> may_write(kernel.arguments.size() + kernel.scratch.size(), 1);
+  NoteBytes(kernel, may_write);
   absl::StatusOr<std::unique_ptr<DecodedKernel>> code = Decode(*kernel.function, options);
   if (!code.ok()) return OfDecoding(code.status());
   LaunchStep step;
   step.instruction = loop.instruction;
-  step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments});
+  step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments, may_write});
   return step;
 }
 
@@ -119,27 +153,47 @@ absl::StatusOr<LaunchStep> MakeLoopStep(const KernelContext& context, const Step
 absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
                                                 const ProgramPlan& plan,
                                                 const BufferAssignment& buffers,
-                                                const SimulatorOptions& options) {
+                                                const SimulatorOptions& options,
+                                                const ProgramStreams& streams, Gates& gates) {
   LaunchProgram program;
+  const StreamOptions planned{
+      .streams = streams.streams, .host_alone = streams.host_alone, .is_host = IsDoneByHost};
   static const auto& no_templates = *new TemplateChoices;
   const TemplateChoices& templates =
       context.templates == nullptr ? no_templates : *context.templates;
+  int events = 0, stretches = 0;
   for (const FramePlan& frame : plan.frames) {
-    program.number_of[frame.frame] = program.steps.size();
-    std::vector<LaunchStep>& steps = program.steps.emplace_back();
+    program.number_of[frame.frame] = program.frames.size();
+    LaunchFrame& made = program.frames.emplace_back();
     if (templates.in_loops.contains(frame.frame)) continue;
     for (const StepPlan& step : frame.steps) {
       const auto loop = templates.of_loops.find(&step);
       if (loop != templates.of_loops.end()) {
         ASSAY_ASSIGN_OR_RETURN(const EmittedKernel kernel,
                                EmitLoopKernel(context, plan, buffers, frame, step, loop->second));
-        ASSAY_ASSIGN_OR_RETURN(steps.emplace_back(), MakeLoopStep(context, step, kernel, options));
+        ASSAY_ASSIGN_OR_RETURN(made.steps.emplace_back(),
+                               MakeLoopStep(context, step, kernel, options));
         continue;
       }
-      ASSAY_ASSIGN_OR_RETURN(steps.emplace_back(), MakeStep(context, step, options));
+      ASSAY_ASSIGN_OR_RETURN(made.steps.emplace_back(), MakeStep(context, step, options));
     }
+    made.streams = PlanStreams(frame, planned, gates);
+    made.first_event = events;
+    events += static_cast<int>(frame.steps.size()) + 1;
+    made.first_stretch = stretches;
+    stretches += static_cast<int>(made.streams.stretches.size());
   }
   return program;
+}
+
+absl::Status ProgramRun::Run() {
+  device_.UseStream(0);
+  absl::Status status = RunFrame(buffers_.entry());
+  if (status.ok()) status = device_.Finish();
+  if (absl::IsDeadlineExceeded(status)) {
+    return MakeError(ErrorClass::kTimeout, StrCat("gpu-sim: ", status.message()));
+  }
+  return status;
 }
 
 absl::Status ProgramRun::CheckTime() const {
@@ -162,10 +216,39 @@ absl::Status ProgramRun::RunCopies(const std::vector<BufferAssignment::Copy>& co
 }
 
 absl::Status ProgramRun::RunFrame(const Frame& frame) {
-  for (const LaunchStep& step : program_.steps[program_.number_of.at(&frame)]) {
-    ASSAY_RETURN_IF_ERROR(RunStep(frame, step));
+  const LaunchFrame& launches = program_.frames[program_.number_of.at(&frame)];
+  for (size_t k = 0; k < launches.streams.stretches.size(); ++k) {
+    ASSAY_RETURN_IF_ERROR(RunStretch(frame, launches, k));
+    const auto alone = static_cast<size_t>(launches.streams.stretches[k].end);
+    if (alone < launches.steps.size()) {
+      ASSAY_RETURN_IF_ERROR(RunStep(frame, launches.steps[alone]));
+    }
   }
   return RunCopies(frame.final_copies);
+}
+
+absl::Status ProgramRun::RunStretch(const Frame& frame, const LaunchFrame& launches,
+                                    size_t number) {
+  const Stretch& stretch = launches.streams.stretches[number];
+  if (stretch.begin == stretch.end) return absl::OkStatus();
+  const int kept = launches.first_stretch + static_cast<int>(number);
+  if (stretch.may_replay) {
+    ASSAY_RETURN_IF_ERROR(CheckTime());
+    ASSAY_ASSIGN_OR_RETURN(const bool is_done, device_.BeginStretch(kept));
+    if (is_done) return absl::OkStatus();
+  }
+  const auto event_of = [&](int step) { return launches.first_event + step + 1; };
+  if (stretch.forks) ASSAY_RETURN_IF_ERROR(device_.Record(event_of(StepStream::kFork)));
+  for (int k = stretch.begin; k < stretch.end; ++k) {
+    const StepStream& place = launches.streams.steps[static_cast<size_t>(k)];
+    device_.UseStream(place.stream);
+    for (const int step : place.waits) ASSAY_RETURN_IF_ERROR(device_.Await(event_of(step)));
+    ASSAY_RETURN_IF_ERROR(RunStep(frame, launches.steps[static_cast<size_t>(k)]));
+    if (place.is_awaited) ASSAY_RETURN_IF_ERROR(device_.Record(event_of(k)));
+  }
+  device_.UseStream(0);
+  for (const int step : stretch.joins) ASSAY_RETURN_IF_ERROR(device_.Await(event_of(step)));
+  return stretch.may_replay ? device_.EndStretch(kept) : absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<KernelArgument>> ProgramRun::TakeScratch(
@@ -193,7 +276,7 @@ absl::Status ProgramRun::Combine(const LaunchStep& step, absl::Span<std::byte> a
   ASSAY_RETURN_IF_ERROR(device_.CopyIn(arguments[0].bits, accumulator));
   ASSAY_RETURN_IF_ERROR(device_.CopyIn(arguments[1].bits, operand));
   arguments.push_back(KernelArgument::Scalar(static_cast<uint64_t>(count)));
-  ASSAY_RETURN_IF_ERROR(device_.Launch(*combine.code, CombineShape(count), arguments));
+  ASSAY_RETURN_IF_ERROR(device_.Launch(*combine.code, CombineShape(count), arguments, {}));
   return device_.CopyOut(arguments[0].bits, accumulator);
 }
 
@@ -219,11 +302,12 @@ absl::Status ProgramRun::RunOnHost(const LaunchStep& step) {
   const HostStep& host = *step.host;
   ASSAY_RETURN_IF_ERROR(CheckTime());
   if (IsLibraryCall(*step.instruction)) {
-    std::vector<uint64_t> operands;
+    std::vector<uint64_t> operands, results;
     for (const std::vector<BufferArgument>& leaves : host.operands)
       operands.push_back(AddressOf(leaves[0].slice));
-    ASSAY_ASSIGN_OR_RETURN(const bool done, device_.CallLibrary(*step.instruction, operands,
-                                                                AddressOf(host.results[0].slice)));
+    for (const BufferArgument& leaf : host.results) results.push_back(AddressOf(leaf.slice));
+    ASSAY_ASSIGN_OR_RETURN(const bool done,
+                           device_.CallLibrary(*step.instruction, operands, results));
     if (done) return absl::OkStatus();
   }
   std::vector<std::vector<std::byte>>& copies = host_arrays_[&step];
@@ -284,11 +368,7 @@ absl::Status ProgramRun::RunKernels(const LaunchStep& step) {
     }
     arguments.insert(arguments.end(), scratch.begin(), scratch.end());
     ASSAY_RETURN_IF_ERROR(CheckTime());
-    const absl::Status status = device_.Launch(*launch.code, launch.shape, arguments);
-    if (absl::IsDeadlineExceeded(status)) {
-      return MakeError(ErrorClass::kTimeout, StrCat("gpu-sim: ", status.message()));
-    }
-    ASSAY_RETURN_IF_ERROR(status);
+    ASSAY_RETURN_IF_ERROR(device_.Launch(*launch.code, launch.shape, arguments, launch.may_write));
   }
   return absl::OkStatus();
 }

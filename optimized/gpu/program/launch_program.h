@@ -1,6 +1,7 @@
 // A compiled module as the host sees it: launches, copies, loops, branches and calls.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "optimized/gpu/host/host_step.h"
 #include "optimized/gpu/kernels/kernel_emitter.h"
 #include "optimized/gpu/program/run_device.h"
+#include "optimized/gpu/program/stream_plan.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/plan/program_plan.h"
 #include "optimized/runtime/run_context.h"
@@ -23,6 +25,7 @@ struct KernelLaunch {
   std::shared_ptr<const DecodedKernel> code;
   LaunchShape shape;
   std::vector<BufferArgument> arguments;  // those of the step's scratch memory follow
+  std::vector<uint8_t> may_write;         // of each, and of the scratch memory
 };
 
 // The kernel by which devices reduce arrays.
@@ -49,16 +52,30 @@ struct LaunchStep {
   std::optional<HostStep> host;  // in the place of launches
 };
 
+// The steps of a frame, in an order in which they may run one after the other, and their streams.
+struct LaunchFrame {
+  std::vector<LaunchStep> steps;
+  FrameStreams streams;
+  int first_event = 0;    // of its begin; those of its steps follow
+  int first_stretch = 0;  // in the numbers of the program
+};
+
 struct LaunchProgram {
-  std::vector<std::vector<LaunchStep>> steps;  // by frame, in the order of the frames
+  std::vector<LaunchFrame> frames;
   absl::flat_hash_map<const BufferAssignment::Frame*, size_t> number_of;  // of each frame
+};
+
+struct ProgramStreams {
+  int streams = 1;          // that steps may be spread over
+  bool host_alone = false;  // so that stretches between steps of the host can be replayed
 };
 
 // Emits all kernels into `context.module` and decodes them for the simulator.
 absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
                                                 const ProgramPlan& plan,
                                                 const BufferAssignment& buffers,
-                                                const SimulatorOptions& options);
+                                                const SimulatorOptions& options,
+                                                const ProgramStreams& streams, Gates& gates);
 
 // Runs a program on a device. `table`: a device address by entry of the BufferTable. It lives until
 // all devices of the run have ended: they read each other's copies on the host.
@@ -73,12 +90,14 @@ class ProgramRun {
         table_(std::move(table)),
         context_(context) {}
 
-  absl::Status Run() { return RunFrame(buffers_.entry()); }
+  absl::Status Run();
 
  private:
   using Frame = BufferAssignment::Frame;
 
   absl::Status RunFrame(const Frame& frame);
+  // Steps that streams may do side by side, or the same as the device has kept it.
+  absl::Status RunStretch(const Frame& frame, const LaunchFrame& launches, size_t number);
   absl::Status RunStep(const Frame& frame, const LaunchStep& step);
   absl::Status RunKernels(const LaunchStep& step);
   // Memory of the step's own, the same in every run of it; nothing is in it.

@@ -1,54 +1,145 @@
 // The two kinds of devices.
 #include "optimized/gpu/program/run_device.h"
 
+#include <functional>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "optimized/gpu/streams/kernel_ranges.h"
+#include "optimized/gpu/streams/simulated_streams.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::gpu {
+
 namespace {
 
+// Work waits until somebody asks for its results, or until there is a second stream: as long as all
+// is on the first one it is done at once.
 class SimulatedDevice : public RunDevice {
  public:
   SimulatedDevice(Simulator& simulator, uint64_t memory_limit)
-      : simulator_(simulator), memory_(memory_limit) {}
+      : simulator_(simulator), memory_(memory_limit), streams_(simulator.options().seed) {}
 
+  void UseStream(int stream) override {
+    stream_ = static_cast<uint64_t>(stream);
+    has_several_ = has_several_ || stream != 0;
+  }
+  absl::Status Record(int event) override {
+    has_several_ = true;
+    return streams_.Record(static_cast<uint64_t>(event), stream_);
+  }
+  absl::Status Await(int event) override {
+    return streams_.Wait(stream_, static_cast<uint64_t>(event));
+  }
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes, std::string_view name) override {
     return memory_.Allocate(bytes, 256, name);
   }
   absl::Status CopyIn(uint64_t address, absl::Span<const std::byte> bytes) override {
-    return memory_.CopyIn(address, bytes);
+    return DoNow("a copy from the host", {}, {{address, bytes.size()}},
+                 [&] { return memory_.CopyIn(address, bytes); });
   }
   absl::Status CopyOut(uint64_t address, absl::Span<std::byte> bytes) override {
-    // Without checks nobody notes what kernels write.
-    return simulator_.options().checks ? memory_.CopyOut(address, bytes)
-                                       : memory_.CopyOutAnyway(address, bytes);
+    return DoNow("a copy to the host", {{address, bytes.size()}}, {}, [&] {
+      // Without checks nobody notes what kernels write.
+      return simulator_.options().checks ? memory_.CopyOut(address, bytes)
+                                         : memory_.CopyOutAnyway(address, bytes);
+    });
   }
   absl::Status CopyWithin(uint64_t to, uint64_t from, uint64_t bytes) override {
-    return memory_.CopyWithin(to, from, bytes);
+    return Do("a copy on the device", {{from, bytes}}, {{to, bytes}},
+              [this, to, from, bytes] { return memory_.CopyWithin(to, from, bytes); });
   }
   absl::Status Forget(uint64_t address, uint64_t bytes) override {
-    return simulator_.options().checks ? memory_.Forget(address, bytes) : absl::OkStatus();
+    if (!simulator_.options().checks) return absl::OkStatus();
+    return Do("the begin of a value", {}, {{address, bytes}},
+              [this, address, bytes] { return memory_.Forget(address, bytes); });
   }
   absl::Status Launch(const DecodedKernel& kernel, const LaunchShape& shape,
-                      absl::Span<const KernelArgument> arguments) override {
-    return simulator_.Launch(kernel, shape, arguments, memory_);
+                      absl::Span<const KernelArgument> arguments,
+                      absl::Span<const uint8_t> may_write) override {
+    if (!has_several_) return simulator_.Launch(kernel, shape, arguments, memory_);
+    StreamWork work{absl::StrCat("kernel \"", kernel.name(), "\""), {}, {}, nullptr};
+    AddRanges(kernel, arguments, may_write, work);
+    work.run = [this, &kernel, shape,
+                kept = std::vector<KernelArgument>(arguments.begin(), arguments.end())] {
+      return simulator_.Launch(kernel, shape, kept, memory_);
+    };
+    return streams_.Enqueue(stream_, std::move(work));
   }
+  absl::Status Finish() override { return streams_.SynchroniseAll(); }
   uint64_t bytes_in_use() const override { return memory_.bytes_in_use(); }
 
  private:
+  absl::Status Do(std::string_view name, std::vector<ByteRange> reads,
+                  std::vector<ByteRange> writes, std::function<absl::Status()> run) {
+    if (!has_several_) return run();
+    return streams_.Enqueue(
+        stream_, {std::string(name), std::move(reads), std::move(writes), std::move(run)});
+  }
+  absl::Status DoNow(std::string_view name, std::vector<ByteRange> reads,
+                     std::vector<ByteRange> writes, const std::function<absl::Status()>& run) {
+    if (!has_several_) return run();
+    ASSAY_RETURN_IF_ERROR(Do(name, std::move(reads), std::move(writes), run));
+    return streams_.Synchronise(stream_);
+  }
+
   Simulator& simulator_;
   DeviceMemory memory_;
+  SimulatedStreams streams_;
+  uint64_t stream_ = 0;
+  bool has_several_ = false;
 };
 
 class CudaRunDevice : public RunDevice {
  public:
+  ~CudaRunDevice() override {
+    session_.UseStream(0);
+    // A run that failed may have left a capture open, and work on streams, which uses what is freed
+    // now.
+    for (const auto& [number, kept] : stretches_)
+      if (kept.is_captured) (void)session_.EndCapture();
+    (void)session_.SynchroniseAll();
+  }
+  CudaRunDevice(const CudaRunDevice&) = delete;
+  CudaRunDevice& operator=(const CudaRunDevice&) = delete;
   CudaRunDevice(CudaSession& session, const CublasLt* cublas, CudaModule module,
-                const KernelImage& image)
-      : session_(session), cublas_(cublas), module_(std::move(module)), image_(image) {}
+                const KernelImage& image, bool graphs)
+      : session_(session),
+        cublas_(cublas),
+        module_(std::move(module)),
+        image_(image),
+        graphs_(graphs) {}
 
+  void UseStream(int stream) override { session_.UseStream(stream); }
+  absl::Status Record(int event) override {
+    CudaEvent& at = events_[event];
+    if (!at.is_there()) {
+      ASSAY_ASSIGN_OR_RETURN(at, session_.MakeEvent());
+    }
+    return session_.Record(at);
+  }
+  absl::Status Await(int event) override { return session_.Await(events_[event]); }
+  absl::StatusOr<bool> BeginStretch(int number) override {
+    if (!graphs_) return false;
+    KeptStretch& kept = stretches_[number];
+    // The first time all that is allocated on the way comes to be.
+    if (kept.runs++ == 0) return false;
+    if (!kept.graph.is_there()) {
+      kept.is_captured = true;
+      ASSAY_RETURN_IF_ERROR(session_.BeginCapture());
+      return false;
+    }
+    ASSAY_RETURN_IF_ERROR(session_.Launch(kept.graph));
+    return true;
+  }
+  absl::Status EndStretch(int number) override {
+    KeptStretch& kept = stretches_[number];
+    if (!kept.is_captured) return absl::OkStatus();
+    kept.is_captured = false;
+    ASSAY_ASSIGN_OR_RETURN(kept.graph, session_.EndCapture());
+    return session_.Launch(kept.graph);
+  }
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes, std::string_view) override {
     ASSAY_ASSIGN_OR_RETURN(CudaBuffer made, session_.Allocate(bytes));
     bytes_in_use_ += bytes;
@@ -66,7 +157,8 @@ class CudaRunDevice : public RunDevice {
   }
   absl::Status Forget(uint64_t, uint64_t) override { return absl::OkStatus(); }
   absl::Status Launch(const DecodedKernel& kernel, const LaunchShape& shape,
-                      absl::Span<const KernelArgument> arguments) override {
+                      absl::Span<const KernelArgument> arguments,
+                      absl::Span<const uint8_t>) override {
     CudaHandle& function = functions_[kernel.name()];
     if (function == nullptr) {
       const auto name = image_.names.find(kernel.name());
@@ -83,18 +175,20 @@ class CudaRunDevice : public RunDevice {
                                       .arguments = values});
   }
   absl::StatusOr<bool> CallLibrary(const Instruction& instruction,
-                                   absl::Span<const uint64_t> operands, uint64_t result) override {
+                                   absl::Span<const uint64_t> operands,
+                                   absl::Span<const uint64_t> results) override {
     if (cublas_ == nullptr) return false;
     ASSAY_ASSIGN_OR_RETURN(const LibraryCall call, ReadLibraryCall(instruction));
     if (!CublasLt::Takes(instruction, call)) return false;
     const auto at = [&](int64_t k) {
       return k < 0 ? uint64_t{0} : operands[static_cast<size_t>(k)];
     };
-    ASSAY_RETURN_IF_ERROR(cublas_->Multiply(instruction, call,
-                                            {at(0), at(1), at(call.addend), at(call.bias), result},
-                                            session_.stream()));
+    ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, session_.Stream());
+    ASSAY_RETURN_IF_ERROR(cublas_->Multiply(
+        instruction, call, {at(0), at(1), at(call.addend), at(call.bias), results[0]}, stream));
     return true;
   }
+  absl::Status Finish() override { return session_.SynchroniseAll(); }
   uint64_t bytes_in_use() const override { return bytes_in_use_; }
 
  private:
@@ -102,7 +196,15 @@ class CudaRunDevice : public RunDevice {
   const CublasLt* cublas_;
   CudaModule module_;
   const KernelImage& image_;
+  struct KeptStretch {
+    int runs = 0;
+    bool is_captured = false;
+    CudaGraph graph;
+  };
+  const bool graphs_;
   std::vector<CudaBuffer> buffers_;
+  std::map<int, CudaEvent> events_;
+  std::map<int, KeptStretch> stretches_;
   std::map<std::string, CudaHandle> functions_;
   uint64_t bytes_in_use_ = 0;
 };
@@ -115,9 +217,9 @@ std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator, uint64_t me
 
 absl::StatusOr<std::unique_ptr<RunDevice>> MakeCudaDevice(CudaSession& session,
                                                           const CublasLt* cublas,
-                                                          const KernelImage& image) {
+                                                          const KernelImage& image, bool graphs) {
   ASSAY_ASSIGN_OR_RETURN(CudaModule module, session.Load(image.text));
-  return std::make_unique<CudaRunDevice>(session, cublas, std::move(module), image);
+  return std::make_unique<CudaRunDevice>(session, cublas, std::move(module), image, graphs);
 }
 
 }  // namespace assay::gpu

@@ -2,18 +2,22 @@
 // the host counterpart on the pretended device's memory. It notes handles that are not there,
 // attributes of a wrong size, sizes that do not fit, and what is left when the library's handle
 // goes.
+#include <algorithm>
 #include <complex>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "optimized/gpu/driver/cublas_calls.h"
 #include "optimized/gpu/driver/testing/stand_in_state.h"
 #include "optimized/gpu/library/host_library.h"
+#include "spec/base/status_macros.h"
 #include "spec/types/element_type.h"
 
 namespace assay::gpu {
@@ -101,72 +105,95 @@ struct Fetched {
   std::vector<std::byte> bytes;
   MatrixView view;
 };
-absl::StatusOr<Fetched> Fetch(const void* address, const PretendLayout& layout, bool transposed) {
+absl::StatusOr<Fetched> Fetch(DeviceMemory& memory, const void* address,
+                              const PretendLayout& layout, bool transposed) {
   Fetched fetched;
   fetched.bytes.resize(static_cast<size_t>(layout.Bytes()));
-  const absl::Status copied =
-      StandInMemory().CopyOut(reinterpret_cast<uint64_t>(address), absl::MakeSpan(fetched.bytes));
-  if (!copied.ok()) return copied;
+  ASSAY_RETURN_IF_ERROR(
+      memory.CopyOut(reinterpret_cast<uint64_t>(address), absl::MakeSpan(fetched.bytes)));
   fetched.view = {fetched.bytes.data(), layout.type, transposed ? layout.leading : 1,
                   transposed ? 1 : layout.leading, layout.stride};
   return fetched;
 }
 
-CublasStatus OfMemory(const absl::Status& status) {
-  return Wrong(absl::StrCat("cublasLtMatmul: ", status.message()));
-}
-
 struct Operands {
   const void *a, *b, *c;
   void* d;
-  const PretendLayout *a_layout, *b_layout, *c_layout, *d_layout;
+  PretendLayout a_layout, b_layout, c_layout, d_layout;
 };
 
-CublasStatus Compute(const PretendDescription& how, const Operands& on, std::complex<double> alpha,
-                     double beta) {
+ByteRange RangeOf(const void* address, const PretendLayout& layout) {
+  return {reinterpret_cast<uint64_t>(address), static_cast<uint64_t>(layout.Bytes())};
+}
+
+// The sizes of a product; what does not fit is said, and its depth is -1.
+MatrixProduct SizesOf(const PretendDescription& how, const Operands& on) {
   const bool turn_a = how.transpose_a == kCublasTranspose;
   const bool turn_b = how.transpose_b == kCublasTranspose;
-  auto a = Fetch(on.a, *on.a_layout, turn_a);
-  if (!a.ok()) return OfMemory(a.status());
-  auto b = Fetch(on.b, *on.b_layout, turn_b);
-  if (!b.ok()) return OfMemory(b.status());
   MatrixProduct product;
-  product.a = a->view;
-  product.b = b->view;
-  product.batches = on.d_layout->batches;
-  product.rows = on.d_layout->rows;
-  product.columns = on.d_layout->columns;
-  product.depth = turn_a ? on.a_layout->rows : on.a_layout->columns;
-  if ((turn_a ? on.a_layout->columns : on.a_layout->rows) != product.rows ||
-      (turn_b ? on.b_layout->rows : on.b_layout->columns) != product.columns ||
-      (turn_b ? on.b_layout->columns : on.b_layout->rows) != product.depth ||
-      on.a_layout->batches != product.batches || on.b_layout->batches != product.batches)
-    return Wrong("cublasLtMatmul: sizes that do not fit");
-  product.alpha_real = alpha.real();
-  product.alpha_imag = alpha.imag();
-  product.beta = beta;
-  absl::StatusOr<Fetched> c = Fetched();
-  if (beta != 0) {
-    c = Fetch(on.c, *on.c_layout, false);
-    if (!c.ok()) return OfMemory(c.status());
-    product.c = c->view;
+  product.batches = on.d_layout.batches;
+  product.rows = on.d_layout.rows;
+  product.columns = on.d_layout.columns;
+  product.depth = turn_a ? on.a_layout.rows : on.a_layout.columns;
+  if ((turn_a ? on.a_layout.columns : on.a_layout.rows) != product.rows ||
+      (turn_b ? on.b_layout.rows : on.b_layout.columns) != product.columns ||
+      (turn_b ? on.b_layout.columns : on.b_layout.rows) != product.depth ||
+      on.a_layout.batches != product.batches || on.b_layout.batches != product.batches) {
+    NoteMisuse("cublasLtMatmul: sizes that do not fit");
+    product.depth = -1;
+  } else if (on.d_layout.leading != on.d_layout.rows) {
+    NoteMisuse("cublasLtMatmul: a result with holes, which no test has");
+    product.depth = -1;
   }
-  std::vector<std::byte> bias(static_cast<size_t>(product.rows * StorageBytes(on.d_layout->type)));
+  return product;
+}
+
+absl::Status Compute(DeviceMemory& memory, const PretendDescription& how, const Operands& on,
+                     MatrixProduct product) {
+  ASSAY_ASSIGN_OR_RETURN(const Fetched a,
+                         Fetch(memory, on.a, on.a_layout, how.transpose_a == kCublasTranspose));
+  ASSAY_ASSIGN_OR_RETURN(const Fetched b,
+                         Fetch(memory, on.b, on.b_layout, how.transpose_b == kCublasTranspose));
+  product.a = a.view;
+  product.b = b.view;
+  Fetched c;
+  if (product.beta != 0) {
+    ASSAY_ASSIGN_OR_RETURN(c, Fetch(memory, on.c, on.c_layout, false));
+    product.c = c.view;
+  }
+  std::vector<std::byte> bias(static_cast<size_t>(product.rows * StorageBytes(on.d_layout.type)));
   if ((how.epilogue & kCublasEpilogueBias) != 0) {
-    const absl::Status copied = StandInMemory().CopyOut(how.bias, absl::MakeSpan(bias));
-    if (!copied.ok()) return OfMemory(copied);
+    ASSAY_RETURN_IF_ERROR(memory.CopyOut(how.bias, absl::MakeSpan(bias)));
     product.bias = bias.data();
     product.bias_by_row = true;
   }
   if ((how.epilogue & kCublasEpilogueRelu) != 0) product.activation = LibraryActivation::kRelu;
   if ((how.epilogue & kCublasEpilogueGelu) != 0) product.activation = LibraryActivation::kGelu;
-  if (on.d_layout->leading != on.d_layout->rows)
-    return Wrong("cublasLtMatmul: a result with holes, which no test has");
-  std::vector<std::byte> result(static_cast<size_t>(on.d_layout->Bytes()));
-  product.d = {result.data(), on.d_layout->type, 1, on.d_layout->leading, on.d_layout->stride};
+  std::vector<std::byte> result(static_cast<size_t>(on.d_layout.Bytes()));
+  product.d = {result.data(), on.d_layout.type, 1, on.d_layout.leading, on.d_layout.stride};
   RunProduct(product);
-  const absl::Status copied = StandInMemory().CopyIn(reinterpret_cast<uint64_t>(on.d), result);
-  return copied.ok() ? kCublasSuccess : OfMemory(copied);
+  return memory.CopyIn(reinterpret_cast<uint64_t>(on.d), result);
+}
+
+CublasStatus PutProduct(const PretendDescription& how, const Operands& on,
+                        std::complex<double> alpha, double beta, CudaHandle stream) {
+  MatrixProduct product = SizesOf(how, on);
+  if (product.depth < 0) return kCublasInvalidValue;
+  product.alpha_real = alpha.real();
+  product.alpha_imag = alpha.imag();
+  product.beta = beta;
+  StreamWork work{"cublasLtMatmul",
+                  {RangeOf(on.a, on.a_layout), RangeOf(on.b, on.b_layout)},
+                  {RangeOf(on.d, on.d_layout)},
+                  nullptr};
+  if (beta != 0) work.reads.push_back(RangeOf(on.c, on.c_layout));
+  if ((how.epilogue & kCublasEpilogueBias) != 0)
+    work.reads.push_back(
+        {how.bias, static_cast<uint64_t>(product.rows * StorageBytes(on.d_layout.type))});
+  DeviceMemory& memory = StandInMemory();
+  work.run = [&memory, how, on, product] { return Compute(memory, how, on, product); };
+  return PutOnStream(stream, std::move(work)) == kCudaSuccess ? kCublasSuccess
+                                                              : kCublasExecutionFailed;
 }
 
 }  // namespace
@@ -285,23 +312,17 @@ CublasStatus cublasLtMatmul(CublasHandle handle, CublasHandle description, const
                             void* stream) {
   ASSAY_ENTER_CUBLAS(cublasLtMatmul)
   const auto how = Cublas().descriptions.find(description);
-  const Operands on{a,
-                    b,
-                    c,
-                    d,
-                    FindLayout(a_layout),
-                    FindLayout(b_layout),
-                    FindLayout(c_layout),
-                    FindLayout(d_layout)};
+  const PretendLayout* const layouts[] = {FindLayout(a_layout), FindLayout(b_layout),
+                                          FindLayout(c_layout), FindLayout(d_layout)};
   if (handle != TheHandle() || Cublas().handles == 0 || how == Cublas().descriptions.end() ||
-      on.a_layout == nullptr || on.b_layout == nullptr || on.c_layout == nullptr ||
-      on.d_layout == nullptr)
+      std::count(std::begin(layouts), std::end(layouts), nullptr) > 0)
     return Wrong("cublasLtMatmul: a handle that is not there");
+  const Operands on{a, b, c, d, *layouts[0], *layouts[1], *layouts[2], *layouts[3]};
   if (!HasStandInStream(stream)) return Wrong("cublasLtMatmul: a stream that is not there");
   if (algorithm != nullptr || workspace != nullptr || workspace_bytes != 0)
     return Wrong("cublasLtMatmul: an algorithm or a workspace, which nobody gives");
   const int scale = how->second->scale;
-  return Compute(*how->second, on, ScaleAt(alpha, scale), ScaleAt(beta, scale).real());
+  return PutProduct(*how->second, on, ScaleAt(alpha, scale), ScaleAt(beta, scale).real(), stream);
 }
 
 }  // extern "C"

@@ -1,13 +1,18 @@
 // A stand-in for libcuda in tests: a library with the same calls, which runs kernels on the
-// simulator, notes how it is misused, and fails where it is told to. It has one device, "Stand-in",
-// of compute capability 9.0.
+// simulator, notes how it is misused, and fails where it is told to. It has as many devices,
+// "Stand-in" of compute capability 9.0, as ASSAY_STAND_IN_DEVICES says, or one.
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LLVMContext.h"
@@ -18,38 +23,49 @@
 #include "optimized/gpu/driver/testing/stand_in_state.h"
 #include "optimized/gpu/simulator/kernel_code.h"
 #include "optimized/gpu/simulator/simulator.h"
+#include "optimized/gpu/streams/kernel_ranges.h"
 
 namespace assay::gpu {
 namespace {
 
-struct StandInModule {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  std::map<std::string, std::unique_ptr<DecodedKernel>> kernels;
-  std::map<const DecodedKernel*, uint32_t> shared_limits;
-};
-
 // The whole state of the pretended driver.
 struct StandIn {
   bool is_initialised = false;
-  int retained = 0;
-  bool is_current = false;
-  DeviceMemory memory{uint64_t{1} << 30};
-  std::map<StandInModule*, std::unique_ptr<StandInModule>> modules;
-  std::set<uint64_t> allocations, streams, events;
-  uint64_t next_handle = 0x1000;
-  int calls = 0, fail_at = -1;
-  CudaResult fail_code = kCudaSuccess, lost = kCudaSuccess;
+  std::vector<std::unique_ptr<StandInDevice>> devices;
+  std::atomic<uint64_t> next_handle{0x1000};
+  std::atomic<int> calls{0};
+  int fail_at = -1;
+  std::atomic<CudaResult> fail_code{kCudaSuccess}, lost{kCudaSuccess};
+  std::mutex reporting;
   std::string report;
 
-  void Note(const std::string& text) { absl::StrAppend(&report, text, "\n"); }
+  StandIn() {
+    const char* count = std::getenv("ASSAY_STAND_IN_DEVICES");
+    const char* seed = std::getenv("ASSAY_STAND_IN_SEED");
+    const int number = count == nullptr ? 1 : std::atoi(count);
+    for (int k = 0; k < number; ++k)
+      devices.push_back(std::make_unique<StandInDevice>(
+          k, (seed == nullptr ? 0 : std::strtoull(seed, nullptr, 10)) + k));
+  }
+  void Note(const std::string& text) {
+    const std::lock_guard<std::mutex> lock(reporting);
+    absl::StrAppend(&report, text, "\n");
+  }
 };
 
 StandIn*& State() {
   static StandIn* state = new StandIn();
   return state;
 }
+// The context of each thread; the generation says whose it was before all began anew.
+struct Current {
+  StandInDevice* device = nullptr;
+  const StandIn* state = nullptr;
+};
+thread_local Current current;
+StandInDevice* Here() { return current.state == State() ? current.device : nullptr; }
 
+constexpr uint64_t kFirstContext = 0x10;
 CudaHandle HandleOf(uint64_t number) { return reinterpret_cast<CudaHandle>(number); }
 uint64_t NumberOf(CudaHandle handle) { return reinterpret_cast<uint64_t>(handle); }
 
@@ -60,7 +76,7 @@ CudaResult Enter(const char* name, Needs needs) {
   StandIn& state = *State();
   if (state.calls++ == state.fail_at) {
     if (state.fail_code == kCudaLaunchFailed || state.fail_code == kCudaIllegalAddress) {
-      state.lost = state.fail_code;
+      state.lost = state.fail_code.load();
     }
     return state.fail_code;
   }
@@ -69,7 +85,7 @@ CudaResult Enter(const char* name, Needs needs) {
     state.Note(absl::StrCat(name, " before cuInit"));
     return kCudaNotInitialised;
   }
-  if (needs == Needs::kContext && !state.is_current) {
+  if (needs == Needs::kContext && Here() == nullptr) {
     state.Note(absl::StrCat(name, " without a context"));
     return kCudaInvalidContext;
   }
@@ -82,7 +98,7 @@ CudaResult Misuse(const char* name, const std::string& what, CudaResult result) 
 }
 
 CudaResult CheckStream(const char* name, CudaHandle stream) {
-  if (State()->streams.contains(NumberOf(stream))) return kCudaSuccess;
+  if (Here()->stream_numbers.contains(NumberOf(stream))) return kCudaSuccess;
   return Misuse(name, "a stream that is not there", kCudaInvalidHandle);
 }
 
@@ -91,23 +107,55 @@ CudaResult OfStatus(const char* name, const absl::Status& status) {
   return Misuse(name, std::string(status.message()), kCudaInvalidValue);
 }
 
-// Things that are left when the last context goes are leaks.
-void NoteLeaks() {
+// The result of work on streams. A finding loses the context, as a kernel that strays does.
+CudaResult OfWork(const char* name, const absl::Status& status) {
+  if (status.ok()) return kCudaSuccess;
+  if (status.code() == absl::StatusCode::kFailedPrecondition)
+    return Misuse(name, std::string(status.message()), kCudaInvalidValue);
+  State()->lost = kCudaLaunchFailed;
+  return Misuse(name, std::string(status.message()), kCudaLaunchFailed);
+}
+
+std::vector<StandInLeaks>& Leaks() {
+  static auto& leaks = *new std::vector<StandInLeaks>();
+  return leaks;
+}
+
+// Things that are left when the last context of a device goes are leaks.
+void NoteLeaks(const StandInDevice& device) {
   StandIn& state = *State();
-  for (const uint64_t address : state.allocations) {
+  for (const uint64_t address : device.allocations) {
     state.Note(absl::StrCat("leaked: memory at ", absl::Hex(address)));
   }
-  for (size_t k = 0; k < state.modules.size(); ++k) state.Note("leaked: a module");
-  for (size_t k = 0; k < state.streams.size(); ++k) state.Note("leaked: a stream");
-  for (size_t k = 0; k < state.events.size(); ++k) state.Note("leaked: an event");
+  const auto note = [&](size_t count, const char* what) {
+    for (size_t k = 0; k < count; ++k) state.Note(absl::StrCat("leaked: ", what));
+  };
+  note(device.modules.size(), "a module");
+  note(device.stream_numbers.size(), "a stream");
+  note(device.events.size(), "an event");
+  note(device.graphs.size(), "a graph");
+  note(device.executables.size(), "an executable graph");
+}
+
+// Work that waits in its stream until somebody waits for it.
+CudaResult Put(const char* name, CudaHandle stream, StreamWork work) {
+  if (const CudaResult checked = CheckStream(name, stream); checked != kCudaSuccess) return checked;
+  return OfWork(name, Here()->streams.Enqueue(NumberOf(stream), std::move(work)));
 }
 
 }  // namespace
 
 int EnterStandIn(const char* name) { return Enter(name, Needs::kContext); }
-DeviceMemory& StandInMemory() { return State()->memory; }
+StandInDevice& CurrentDevice() { return *Here(); }
 void NoteMisuse(const std::string& text) { State()->Note(text); }
-bool HasStandInStream(CudaHandle stream) { return State()->streams.contains(NumberOf(stream)); }
+bool HasStandInStream(CudaHandle stream) {
+  return Here()->stream_numbers.contains(NumberOf(stream));
+}
+CudaResult PutOnStream(CudaHandle stream, StreamWork work) {
+  const std::string name = work.name;
+  return Put(name.c_str(), stream, std::move(work));
+}
+void RegisterLeaks(StandInLeaks leaks) { Leaks().push_back(std::move(leaks)); }
 
 }  // namespace assay::gpu
 
@@ -135,8 +183,14 @@ void assayStandInFail(int calls, CudaResult code) {
 int assayStandInCalls() { return State()->calls; }
 // Everything that was done wrong, a line each.
 const char* assayStandInReport() { return State()->report.c_str(); }
+// Streams go on in another order.
+void assayStandInSeed(uint64_t seed) {
+  for (auto& device : State()->devices)
+    device->streams = SimulatedStreams(seed + static_cast<uint64_t>(device->number));
+}
 // A new process, as it were.
 void assayStandInReset() {
+  for (const StandInLeaks& leaks : Leaks()) leaks.forget();
   delete State();
   State() = new StandIn();
 }
@@ -181,14 +235,15 @@ CudaResult cuGetErrorString(CudaResult error, const char** text) {
 
 CudaResult cuDeviceGetCount(int* count) {
   ASSAY_ENTER(cuDeviceGetCount, kInit)
-  *count = 1;
+  *count = static_cast<int>(State()->devices.size());
   return kCudaSuccess;
 }
 
 CudaResult cuDeviceGet(CudaDevice* device, int ordinal) {
   ASSAY_ENTER(cuDeviceGet, kInit)
-  if (ordinal != 0) return Misuse("cuDeviceGet", "there is one device", 101);
-  *device = 0;
+  if (ordinal < 0 || ordinal >= static_cast<int>(State()->devices.size()))
+    return Misuse("cuDeviceGet", "no such device", 101);
+  *device = ordinal;
   return kCudaSuccess;
 }
 
@@ -213,28 +268,36 @@ CudaResult cuDeviceTotalMem_v2(size_t* bytes, CudaDevice) {
   return kCudaSuccess;
 }
 
-CudaResult cuDevicePrimaryCtxRetain(CudaHandle* context, CudaDevice) {
+CudaResult cuDevicePrimaryCtxRetain(CudaHandle* context, CudaDevice device) {
   ASSAY_ENTER(cuDevicePrimaryCtxRetain, kInit)
-  ++State()->retained;
-  *context = HandleOf(0x10);
+  ++State()->devices[device]->retained;
+  *context = HandleOf(kFirstContext + static_cast<uint64_t>(device));
   return kCudaSuccess;
 }
 
-CudaResult cuDevicePrimaryCtxRelease_v2(CudaDevice) {
+CudaResult cuDevicePrimaryCtxRelease_v2(CudaDevice device) {
   ASSAY_ENTER(cuDevicePrimaryCtxRelease_v2, kInit)
-  if (State()->retained == 0) {
+  StandInDevice& at = *State()->devices[device];
+  if (at.retained == 0) {
     return Misuse("cuDevicePrimaryCtxRelease", "more often than retained", kCudaInvalidContext);
   }
-  if (--State()->retained == 0) NoteLeaks();
+  if (--at.retained > 0) return kCudaSuccess;
+  NoteLeaks(at);
+  for (const StandInLeaks& leaks : Leaks()) leaks.note();
   return kCudaSuccess;
 }
 
 CudaResult cuCtxSetCurrent(CudaHandle context) {
   ASSAY_ENTER(cuCtxSetCurrent, kInit)
-  if (context != nullptr && (NumberOf(context) != 0x10 || State()->retained == 0)) {
+  const uint64_t number = NumberOf(context) - kFirstContext;
+  if (context == nullptr) {
+    current = {};
+    return kCudaSuccess;
+  }
+  if (number >= State()->devices.size() || State()->devices[number]->retained == 0) {
     return Misuse("cuCtxSetCurrent", "no such context", kCudaInvalidContext);
   }
-  State()->is_current = context != nullptr;
+  current = {State()->devices[number].get(), State()};
   return kCudaSuccess;
 }
 
@@ -251,20 +314,21 @@ CudaResult cuModuleLoadDataEx(CudaHandle* module, const void* image, unsigned, i
   }
   made->module = std::move(*parsed);
   *module = made.get();
-  State()->modules.emplace(made.get(), std::move(made));
+  Here()->modules.emplace(made.get(), std::move(made));
   return kCudaSuccess;
 }
 
 CudaResult cuModuleUnload(CudaHandle module) {
   ASSAY_ENTER(cuModuleUnload, kContext)
-  if (State()->modules.erase(static_cast<StandInModule*>(module)) == 1) return kCudaSuccess;
+  if (!Here()->streams.SynchroniseAll().ok()) Here()->streams.Drop();
+  if (Here()->modules.erase(static_cast<StandInModule*>(module)) == 1) return kCudaSuccess;
   return Misuse("cuModuleUnload", "no such module", kCudaInvalidHandle);
 }
 
 CudaResult cuModuleGetFunction(CudaHandle* function, CudaHandle module, const char* name) {
   ASSAY_ENTER(cuModuleGetFunction, kContext)
-  const auto found = State()->modules.find(static_cast<StandInModule*>(module));
-  if (found == State()->modules.end()) {
+  const auto found = Here()->modules.find(static_cast<StandInModule*>(module));
+  if (found == Here()->modules.end()) {
     return Misuse("cuModuleGetFunction", "no such module", kCudaInvalidHandle);
   }
   const llvm::Function* kernel = found->second->module->getFunction(name);
@@ -274,6 +338,16 @@ CudaResult cuModuleGetFunction(CudaHandle* function, CudaHandle module, const ch
     auto made = Decode(*kernel);
     if (!made.ok()) return OfStatus("cuModuleGetFunction", made.status());
     decoded = *std::move(made);
+    std::vector<uint64_t>& bytes = found->second->bytes[decoded.get()];
+    for (unsigned k = 0; k < kernel->arg_size(); ++k) {
+      const llvm::Attribute known = kernel->getAttributes().getParamAttr(k, kBytesAttribute);
+      const auto [digits, access] = known.isValid() ? known.getValueAsString().split(' ')
+                                                    : std::pair<llvm::StringRef, llvm::StringRef>();
+      uint64_t number = 0;
+      (void)absl::SimpleAtoi(digits.str(), &number);
+      bytes.push_back(number);
+      found->second->may_write[decoded.get()].push_back(access == "read" ? 0 : 1);
+    }
   }
   *function = decoded.get();
   return kCudaSuccess;
@@ -281,7 +355,7 @@ CudaResult cuModuleGetFunction(CudaHandle* function, CudaHandle module, const ch
 
 // The module that has the function, or null.
 static StandInModule* ModuleOf(CudaHandle function) {
-  for (const auto& [module, owned] : State()->modules) {
+  for (const auto& [module, owned] : Here()->modules) {
     for (const auto& [name, kernel] : owned->kernels) {
       if (kernel.get() == function) return module;
     }
@@ -302,92 +376,189 @@ CudaResult cuFuncSetAttribute(CudaHandle function, int attribute, int value) {
 CudaResult cuMemAlloc_v2(CudaPointer* address, size_t bytes) {
   ASSAY_ENTER(cuMemAlloc, kContext)
   if (bytes == 0) return Misuse("cuMemAlloc", "of nothing", kCudaInvalidValue);
-  const auto made = State()->memory.Allocate(bytes, 256, "device memory");
+  const auto made = Here()->memory.Allocate(bytes, 256, "device memory");
   if (!made.ok()) return kCudaOutOfMemory;
   *address = *made;
-  State()->allocations.insert(*made);
+  Here()->allocations.insert(*made);
   return kCudaSuccess;
 }
 
 CudaResult cuMemFree_v2(CudaPointer address) {
   ASSAY_ENTER(cuMemFree, kContext)
-  State()->allocations.erase(address);
-  return OfStatus("cuMemFree", State()->memory.Free(address));
+  // The driver waits, too.
+  const CudaResult done = OfWork("cuMemFree", Here()->streams.SynchroniseAll());
+  Here()->allocations.erase(address);
+  if (done != kCudaSuccess) return done;
+  return OfStatus("cuMemFree", Here()->memory.Free(address));
 }
 
+// Memory of the host that is not pinned is copied before the call returns, to where the driver
+// keeps it meanwhile.
 CudaResult cuMemcpyHtoDAsync_v2(CudaPointer to, const void* from, size_t bytes, CudaHandle stream) {
   ASSAY_ENTER(cuMemcpyHtoDAsync, kContext)
-  ASSAY_CHECK_STREAM(cuMemcpyHtoDAsync, stream)
-  return OfStatus("cuMemcpyHtoDAsync",
-                  State()->memory.CopyIn(to, {static_cast<const std::byte*>(from), bytes}));
+  const auto* start = static_cast<const std::byte*>(from);
+  DeviceMemory& memory = Here()->memory;
+  return Put("cuMemcpyHtoDAsync", stream,
+             {"a copy from the host",
+              {},
+              {{to, bytes}},
+              [&memory, to, kept = std::vector<std::byte>(start, start + bytes)] {
+                return memory.CopyIn(to, kept);
+              }});
 }
 
+// Likewise, it is there when the call returns.
 CudaResult cuMemcpyDtoHAsync_v2(void* to, CudaPointer from, size_t bytes, CudaHandle stream) {
   ASSAY_ENTER(cuMemcpyDtoHAsync, kContext)
-  ASSAY_CHECK_STREAM(cuMemcpyDtoHAsync, stream)
-  return OfStatus("cuMemcpyDtoHAsync",
-                  State()->memory.CopyOut(from, {static_cast<std::byte*>(to), bytes}));
+  DeviceMemory& memory = Here()->memory;
+  const CudaResult put =
+      Put("cuMemcpyDtoHAsync", stream,
+          {"a copy to the host", {{from, bytes}}, {}, [&memory, to, from, bytes] {
+             return memory.CopyOut(from, {static_cast<std::byte*>(to), bytes});
+           }});
+  if (put != kCudaSuccess) return put;
+  return OfWork("cuMemcpyDtoHAsync", Here()->streams.Synchronise(NumberOf(stream)));
 }
 
 CudaResult cuMemcpyDtoDAsync_v2(CudaPointer to, CudaPointer from, size_t bytes, CudaHandle stream) {
   ASSAY_ENTER(cuMemcpyDtoDAsync, kContext)
-  ASSAY_CHECK_STREAM(cuMemcpyDtoDAsync, stream)
-  return OfStatus("cuMemcpyDtoDAsync", State()->memory.CopyWithin(to, from, bytes));
+  DeviceMemory& memory = Here()->memory;
+  return Put("cuMemcpyDtoDAsync", stream,
+             {"a copy on the device", {{from, bytes}}, {{to, bytes}}, [&memory, to, from, bytes] {
+                return memory.CopyWithin(to, from, bytes);
+              }});
 }
 
 CudaResult cuMemsetD8Async(CudaPointer to, unsigned char value, size_t bytes, CudaHandle stream) {
   ASSAY_ENTER(cuMemsetD8Async, kContext)
-  ASSAY_CHECK_STREAM(cuMemsetD8Async, stream)
-  return OfStatus("cuMemsetD8Async",
-                  State()->memory.Fill(to, bytes, static_cast<std::byte>(value)));
+  DeviceMemory& memory = Here()->memory;
+  return Put("cuMemsetD8Async", stream, {"a fill", {}, {{to, bytes}}, [&memory, to, value, bytes] {
+                                           return memory.Fill(to, bytes,
+                                                              static_cast<std::byte>(value));
+                                         }});
 }
 
 CudaResult cuStreamCreate(CudaHandle* stream, unsigned) {
   ASSAY_ENTER(cuStreamCreate, kContext)
-  *stream = HandleOf(State()->next_handle);
-  State()->streams.insert(State()->next_handle++);
+  const uint64_t number = State()->next_handle++;
+  *stream = HandleOf(number);
+  Here()->stream_numbers.insert(number);
   return kCudaSuccess;
 }
 
 CudaResult cuStreamDestroy_v2(CudaHandle stream) {
   ASSAY_ENTER(cuStreamDestroy, kContext)
   ASSAY_CHECK_STREAM(cuStreamDestroy, stream)
-  State()->streams.erase(NumberOf(stream));
-  return kCudaSuccess;
+  // The driver does what was put on it all the same.
+  const CudaResult done = OfWork("cuStreamDestroy", Here()->streams.Synchronise(NumberOf(stream)));
+  Here()->stream_numbers.erase(NumberOf(stream));
+  return done;
 }
 
 CudaResult cuStreamSynchronize(CudaHandle stream) {
   ASSAY_ENTER(cuStreamSynchronize, kContext)
-  return CheckStream("cuStreamSynchronize", stream);
+  ASSAY_CHECK_STREAM(cuStreamSynchronize, stream)
+  return OfWork("cuStreamSynchronize", Here()->streams.Synchronise(NumberOf(stream)));
+}
+
+// Whoever asks finds some more of it done.
+CudaResult cuStreamQuery(CudaHandle stream) {
+  ASSAY_ENTER(cuStreamQuery, kContext)
+  ASSAY_CHECK_STREAM(cuStreamQuery, stream)
+  if (Here()->streams.IsIdle(NumberOf(stream))) return kCudaSuccess;
+  const CudaResult done = OfWork("cuStreamQuery", Here()->streams.Synchronise(NumberOf(stream)));
+  return done == kCudaSuccess ? kCudaNotReady : done;
+}
+
+// ---- graphs ----
+
+CudaResult cuStreamBeginCapture_v2(CudaHandle stream, int mode) {
+  ASSAY_ENTER(cuStreamBeginCapture, kContext)
+  ASSAY_CHECK_STREAM(cuStreamBeginCapture, stream)
+  if (mode < 0 || mode > 2) return Misuse("cuStreamBeginCapture", "no such mode", 1);
+  return OfWork("cuStreamBeginCapture", Here()->streams.BeginCapture(NumberOf(stream)));
+}
+
+CudaResult cuStreamEndCapture(CudaHandle stream, CudaHandle* graph) {
+  ASSAY_ENTER(cuStreamEndCapture, kContext)
+  ASSAY_CHECK_STREAM(cuStreamEndCapture, stream)
+  auto captured = Here()->streams.EndCapture(NumberOf(stream));
+  if (!captured.ok())
+    return Misuse("cuStreamEndCapture", std::string(captured.status().message()),
+                  kCudaCaptureUnjoined);
+  const uint64_t number = State()->next_handle++;
+  Here()->graphs[number] = *std::move(captured);
+  *graph = HandleOf(number);
+  return kCudaSuccess;
+}
+
+CudaResult cuGraphInstantiateWithFlags(CudaHandle* executable, CudaHandle graph,
+                                       unsigned long long flags) {
+  ASSAY_ENTER(cuGraphInstantiate, kContext)
+  const auto found = Here()->graphs.find(NumberOf(graph));
+  if (found == Here()->graphs.end() || flags != 0)
+    return Misuse("cuGraphInstantiate", "no such graph or flags", kCudaInvalidValue);
+  const uint64_t number = State()->next_handle++;
+  Here()->executables[number] = found->second;
+  *executable = HandleOf(number);
+  return kCudaSuccess;
+}
+
+CudaResult cuGraphLaunch(CudaHandle executable, CudaHandle stream) {
+  ASSAY_ENTER(cuGraphLaunch, kContext)
+  ASSAY_CHECK_STREAM(cuGraphLaunch, stream)
+  const auto found = Here()->executables.find(NumberOf(executable));
+  if (found == Here()->executables.end())
+    return Misuse("cuGraphLaunch", "no such graph", kCudaInvalidHandle);
+  return OfWork("cuGraphLaunch", Here()->streams.Launch(found->second, NumberOf(stream)));
+}
+
+CudaResult cuGraphExecDestroy(CudaHandle executable) {
+  ASSAY_ENTER(cuGraphExecDestroy, kContext)
+  if (Here()->executables.erase(NumberOf(executable)) == 1) return kCudaSuccess;
+  return Misuse("cuGraphExecDestroy", "no such graph", kCudaInvalidHandle);
+}
+
+CudaResult cuGraphDestroy(CudaHandle graph) {
+  ASSAY_ENTER(cuGraphDestroy, kContext)
+  if (Here()->graphs.erase(NumberOf(graph)) == 1) return kCudaSuccess;
+  return Misuse("cuGraphDestroy", "no such graph", kCudaInvalidHandle);
 }
 
 static CudaResult CheckEvent(const char* name, CudaHandle event) {
-  if (State()->events.contains(NumberOf(event))) return kCudaSuccess;
+  if (Here()->events.contains(NumberOf(event))) return kCudaSuccess;
   return Misuse(name, "an event that is not there", kCudaInvalidHandle);
 }
 
 CudaResult cuStreamWaitEvent(CudaHandle stream, CudaHandle event, unsigned) {
   ASSAY_ENTER(cuStreamWaitEvent, kContext)
   ASSAY_CHECK_STREAM(cuStreamWaitEvent, stream)
-  return CheckEvent("cuStreamWaitEvent", event);
+  if (const CudaResult known = CheckEvent("cuStreamWaitEvent", event); known != kCudaSuccess)
+    return known;
+  return OfWork("cuStreamWaitEvent", Here()->streams.Wait(NumberOf(stream), NumberOf(event)));
 }
 
 CudaResult cuEventCreate(CudaHandle* event, unsigned) {
   ASSAY_ENTER(cuEventCreate, kContext)
-  *event = HandleOf(State()->next_handle);
-  State()->events.insert(State()->next_handle++);
+  const uint64_t number = State()->next_handle++;
+  *event = HandleOf(number);
+  Here()->events.insert(number);
   return kCudaSuccess;
 }
 
 CudaResult cuEventRecord(CudaHandle event, CudaHandle stream) {
   ASSAY_ENTER(cuEventRecord, kContext)
   ASSAY_CHECK_STREAM(cuEventRecord, stream)
-  return CheckEvent("cuEventRecord", event);
+  if (const CudaResult known = CheckEvent("cuEventRecord", event); known != kCudaSuccess)
+    return known;
+  return OfWork("cuEventRecord", Here()->streams.Record(NumberOf(event), NumberOf(stream)));
 }
 
 CudaResult cuEventSynchronize(CudaHandle event) {
   ASSAY_ENTER(cuEventSynchronize, kContext)
-  return CheckEvent("cuEventSynchronize", event);
+  if (const CudaResult known = CheckEvent("cuEventSynchronize", event); known != kCudaSuccess)
+    return known;
+  return OfWork("cuEventSynchronize", Here()->streams.SynchroniseEvent(NumberOf(event)));
 }
 
 CudaResult cuEventElapsedTime(float* milliseconds, CudaHandle start, CudaHandle end) {
@@ -400,7 +571,7 @@ CudaResult cuEventElapsedTime(float* milliseconds, CudaHandle start, CudaHandle 
 CudaResult cuEventDestroy_v2(CudaHandle event) {
   ASSAY_ENTER(cuEventDestroy, kContext)
   const CudaResult checked = CheckEvent("cuEventDestroy", event);
-  State()->events.erase(NumberOf(event));
+  Here()->events.erase(NumberOf(event));
   return checked;
 }
 
@@ -425,18 +596,21 @@ CudaResult cuLaunchKernel(CudaHandle function, unsigned grid_x, unsigned grid_y,
       return Misuse("cuLaunchKernel", "a parameter is missing", kCudaInvalidValue);
     }
     std::memcpy(&bits, parameters[k], kernel->code().arguments[k].bytes);
-    arguments.push_back(KernelArgument::Scalar(bits));
+    arguments.push_back(
+        {bits, kernel->code().arguments[k].is_pointer ? module->bytes[kernel][k] : 0});
   }
-  Simulator simulator({.seed = static_cast<uint64_t>(State()->calls)});
-  const absl::Status status = simulator.Launch(*kernel,
-                                               {.grid = {grid_x, grid_y, grid_z},
-                                                .block = {block_x, block_y, block_z},
-                                                .dynamic_shared_bytes = shared_bytes},
-                                               arguments, State()->memory);
-  if (status.ok()) return kCudaSuccess;
-  if (!FindingOf(status).has_value()) return OfStatus("cuLaunchKernel", status);
-  State()->lost = kCudaLaunchFailed;
-  return Misuse("cuLaunchKernel", std::string(status.message()), kCudaLaunchFailed);
+  StreamWork work{absl::StrCat("kernel \"", kernel->name(), "\""), {}, {}, nullptr};
+  AddRanges(*kernel, arguments, module->may_write[kernel], work);
+  const LaunchShape shape{.grid = {grid_x, grid_y, grid_z},
+                          .block = {block_x, block_y, block_z},
+                          .dynamic_shared_bytes = shared_bytes};
+  DeviceMemory& memory = Here()->memory;
+  work.run = [kernel, shape, &memory, arguments = std::move(arguments),
+              seed = static_cast<uint64_t>(State()->calls)] {
+    Simulator simulator({.seed = seed});
+    return simulator.Launch(*kernel, shape, arguments, memory);
+  };
+  return Put("cuLaunchKernel", stream, std::move(work));
 }
 
 }  // extern "C"

@@ -1,0 +1,127 @@
+// Launches on several streams: the bits of one stream in any order, and what is found where a wait
+// is forgotten. On gpu-sim, and by way of the stand-in for the driver with and without graphs.
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "optimized/cpu/testing.h"
+#include "optimized/gpu/gpu_sim_backend.h"
+#include "spec/base/case_file.h"
+#include "spec/base/strings.h"
+
+namespace assay {
+namespace {
+
+std::unique_ptr<Backend> Open(const std::string& name) {
+  BackendRegistry registry;
+  RegisterGpuSim(registry);
+  RegisterGpu(registry);
+  auto backend = registry.Create(name);
+  EXPECT_TRUE(backend.ok()) << backend.status();
+  return backend.ok() ? *std::move(backend) : nullptr;
+}
+
+struct StreamCase {
+  std::string name, defect;
+  std::unique_ptr<Module> module;
+  std::vector<Literal> arguments;
+};
+
+Literal ArgumentOf(const Shape& shape, int seed) {
+  Literal literal(shape);
+  for (int64_t k = 0; k < literal.element_count(); ++k)
+    literal.SetDouble(k, static_cast<double>((k * 7 + seed) % 5));
+  if (shape.rank() == 2)  // positive definite
+    for (int64_t k = 0; k < shape.dimension(0); ++k)
+      literal.SetDouble(k * shape.dimension(1) + k, 100.0 + seed);
+  return literal;
+}
+
+std::vector<StreamCase> Cases() {
+  std::vector<StreamCase> cases;
+  const std::string path = StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/stream_defects.txt");
+  const auto text = ReadCaseText(path);
+  EXPECT_TRUE(text.ok()) << text.status();
+  if (!text.ok()) return cases;
+  const std::string_view keys[] = {"gate", "by", "module"};
+  const auto file = ParseCases(path, *text, keys);
+  EXPECT_TRUE(file.ok()) << file.status();
+  if (!file.ok()) return cases;
+  for (const CaseBlock& block : *file) {
+    StreamCase one;
+    one.name = block.name;
+    const std::string by(block.Value("by"));
+    one.defect = StrCat(R"({"name": "d", "kind": "task", "gate": ")", block.Value("gate"),
+                        R"(", "op": ")", by.empty() ? "claim-true" : "integer-offset", "\"",
+                        by.empty() ? "" : StrCat(R"(, "parameters": {"by": )", by, "}"), "}");
+    one.module = MustRead(block.Find("module")->text);
+    EXPECT_NE(one.module, nullptr) << block.name;
+    if (one.module == nullptr) continue;
+    int seed = 1;
+    for (const Instruction* parameter : one.module->entry()->parameters())
+      one.arguments.push_back(ArgumentOf(parameter->shape(), seed++));
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+std::vector<const Literal*> PointersTo(const std::vector<Literal>& arguments) {
+  std::vector<const Literal*> pointers;
+  for (const Literal& argument : arguments) pointers.push_back(&argument);
+  return pointers;
+}
+
+TEST(GpuStreams, GiveTheBitsOfOne) {
+  for (const StreamCase& one : Cases()) {
+    SCOPED_TRACE(one.name);
+    const std::string wanted =
+        RunModule(*Open("gpu-sim:streams=1"), *one.module, one.arguments).ToString();
+    for (const int seed : {0, 1, 2}) {
+      const std::unique_ptr<Backend> several = Open(StrCat("gpu-sim:streams=4,seed=", seed));
+      EXPECT_EQ(RunModule(*several, *one.module, one.arguments).ToString(), wanted);
+    }
+  }
+}
+
+TEST(GpuStreams, WhatIsNotWaitedForIsFound) {
+  for (const StreamCase& one : Cases()) {
+    for (const char* options : {"gpu-sim:streams=4", "gpu-sim:streams=4,seed=5,checks=off"}) {
+      SCOPED_TRACE(StrCat(one.name, " on ", options));
+      CompileOptions planted;
+      planted.defect = one.defect;
+      const auto run =
+          CompileAndRun(*Open(options), *one.module, PointersTo(one.arguments), planted);
+      ASSERT_FALSE(run.ok());
+      EXPECT_NE(std::string(run.status().message()).find("missing stream dependency"),
+                std::string::npos)
+          << run.status();
+    }
+  }
+}
+
+// An executable runs again on the memory that it has, from the second time on by graphs.
+TEST(GpuStreams, GraphsGiveTheSameBits) {
+  setenv("ASSAY_LIBCUDA", ASSAY_STAND_IN, 1);
+  for (const char* options : {"gpu:image-ir=on", "gpu:image-ir=on,graphs=on"}) {
+    const std::unique_ptr<Backend> device = Open(options);
+    ASSERT_NE(device, nullptr);
+    for (const StreamCase& one : Cases()) {
+      SCOPED_TRACE(StrCat(one.name, " on ", options));
+      const std::string wanted =
+          RunModule(*Open("gpu-sim:streams=1"), *one.module, one.arguments).ToString();
+      auto executable = device->Compile(*one.module, {});
+      ASSERT_TRUE(executable.ok()) << executable.status();
+      for (int k = 0; k < 4; ++k) {
+        const auto run = (*executable)->Run({PointersTo(one.arguments)});
+        ASSERT_TRUE(run.ok()) << run.status();
+        EXPECT_EQ(run->outputs[0].ToString(), wanted);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay
