@@ -1,11 +1,21 @@
 // Checks each instruction against the two shapes that there may be: rows, and one value per row.
 #include "optimized/analysis/walks/row_kernels.h"
 
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "optimized/analysis/walks/elementwise_ops.h"
 #include "optimized/analysis/walks/reductions.h"
 
 namespace assay {
 namespace {
+
+bool FoldsInnermost(const Instruction& inst) {
+  if (inst.opcode() != Opcode::kReduce || inst.operand_count() != 2) return false;
+  const absl::Span<const int64_t> dims = inst.attributes().Integers(Attr::kDimensions);
+  return dims.size() == 1 && dims[0] == inst.operand(0)->shape().rank() - 1;
+}
 
 bool IsSplat(const Instruction& broadcast) {
   return broadcast.opcode() == Opcode::kBroadcast && broadcast.operand(0)->shape().rank() == 0;
@@ -13,7 +23,7 @@ bool IsSplat(const Instruction& broadcast) {
 
 class RowChecker {
  public:
-  explicit RowChecker(const Computation& fused) : fused_(fused), rows_(fused.root()->shape()) {}
+  explicit RowChecker(const Computation& fused) : fused_(fused), rows_(RowsOf(fused)) {}
 
   std::vector<const Instruction*> Folds() {
     if (!rows_.IsArray() || rows_.rank() == 0 || rows_.ElementCount() == 0) return {};
@@ -37,6 +47,11 @@ class RowChecker {
   }
 
   bool Fits(const Instruction& inst) {
+    if (&inst == fused_.root() && inst.opcode() == Opcode::kTuple) {
+      return absl::c_all_of(inst.operands(), [&](const Instruction* result) {
+        return IsRows(result->shape()) || IsPerRow(result->shape());
+      });
+    }
     if (!IsPlain(inst.shape())) return false;
     switch (inst.opcode()) {
       case Opcode::kParameter:
@@ -86,6 +101,33 @@ class RowChecker {
 };
 
 }  // namespace
+
+const Shape& RowsOf(const Computation& fused) {
+  for (const Instruction* inst : fused) {
+    if (FoldsInnermost(*inst)) return inst->operand(0)->shape();
+  }
+  return fused.root()->shape();
+}
+
+const Shape& RowsOf(const Instruction& instruction) {
+  if (instruction.opcode() == Opcode::kFusion) return RowsOf(*instruction.callee());
+  return FoldsInnermost(instruction) ? instruction.operand(0)->shape() : instruction.shape();
+}
+
+std::vector<std::vector<const Instruction*>> FoldsByTurn(const Computation& fused) {
+  std::vector<std::vector<const Instruction*>> turns;
+  absl::flat_hash_map<const Instruction*, size_t> turn;  // from which on a value is there
+  for (const Instruction* inst : fused.PostOrder()) {
+    size_t first = 0;
+    for (const Instruction* operand : inst->operands()) first = std::max(first, turn.at(operand));
+    turn[inst] = first;
+    if (inst->opcode() != Opcode::kReduce) continue;
+    if (turns.size() == first) turns.emplace_back();
+    turns[first].push_back(inst);
+    turn[inst] = first + 1;
+  }
+  return turns;
+}
 
 std::vector<const Instruction*> FoldsOfRows(const Computation& fused) {
   return RowChecker(fused).Folds();

@@ -8,10 +8,19 @@
 
 namespace assay {
 
+// The array whose rows a fused computation, or an instruction, folds: the operand of a reduce along
+// its innermost dimension, or, where there is none, the result.
+const Shape& RowsOf(const Computation& fused);
+const Shape& RowsOf(const Instruction& instruction);
+
 // The reduces of a fused computation, operands before users, if a kernel that has a row at hand can
-// compute it: every reduce folds the innermost dimension of arrays of the root's dimensions by a
+// compute it: every reduce folds the innermost dimension of arrays of the rows' dimensions by a
 // recognised combiner, and all that reads a result at another place than the row's is a broadcast
-// over the row. Empty if not, or if there is none.
+// over the row. Results, of which there may be several, are rows or one value per row. Empty if
+// not, or if there is none.
 std::vector<const Instruction*> FoldsOfRows(const Computation& fused);
+
+// The same in groups: those of a group read none of each other, but some of the groups before.
+std::vector<std::vector<const Instruction*>> FoldsByTurn(const Computation& fused);
 
 }  // namespace assay

@@ -42,6 +42,7 @@ class ThreadKernel {
 
   absl::StatusOr<EmittedKernel> EmitNest(const NestPlan& nest);
   absl::StatusOr<EmittedKernel> EmitTemplate(const NestPlan& nest, const TemplateChoice& choice);
+  absl::StatusOr<EmittedKernel> EmitRowFusion(const TemplateChoice& choice);
   absl::StatusOr<EmittedKernel> EmitCumulativeLines();
   absl::StatusOr<EmittedKernel> EmitStage(const DeviceStage& stage, std::vector<int64_t> scratch);
   absl::StatusOr<EmittedKernel> EmitCall(const CalledStage& stage, std::vector<int64_t> scratch);
@@ -56,6 +57,7 @@ class ThreadKernel {
   void CreateFunction();
   void BindBuffers();
   Value* Number(llvm::Intrinsic::ID id);
+  TemplateContext ContextOf(const NestPlan& nest, const TemplateChoice& choice);
   Value* Thread();
 
   const KernelContext& context_;
@@ -185,15 +187,46 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitTemplate(const NestPlan& nest,
   const TemplateCode& code = CodeOf(choice.kind);
   ASSAY_RETURN_IF_ERROR(SetBlocks(code.blocks(nest, choice), choice.block_size));
   ASSAY_RETURN_IF_ERROR(Begin());
-  TemplateContext context{plan_,
-                          nest,
-                          choice,
-                          elements_,
-                          nests_.frame(),
-                          Number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
-                          Number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x),
-                          [&](const ElementIndex& index) { return nests_.StoreAt(nest, index); }};
+  TemplateContext context = ContextOf(nest, choice);
   ASSAY_RETURN_IF_ERROR(code.emit(context));
+  ir_.CreateRetVoid();
+  AlignAccesses(*kernel_.function);
+  return std::move(kernel_);
+}
+
+TemplateContext ThreadKernel::ContextOf(const NestPlan& nest, const TemplateChoice& choice) {
+  return {plan_,
+          nest,
+          choice,
+          elements_,
+          nests_.frame(),
+          Number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
+          Number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x),
+          [this, &nest](const ElementIndex& index) { return nests_.StoreAt(nest, index); },
+          nullptr};
+}
+
+// The results of all nests, by what they have of a row.
+absl::StatusOr<EmittedKernel> ThreadKernel::EmitRowFusion(const TemplateChoice& choice) {
+  const int64_t rank = choice.subjects[0]->operand(0)->shape().rank();
+  NestPlan rows, per_row;
+  for (const NestPlan& nest : plan_.nests) {
+    for (const NestOutput& output : nest.outputs) {
+      const bool is_row = WrittenShape(*output.instruction).rank() == rank;
+      (is_row ? rows : per_row).outputs.push_back(output);
+    }
+  }
+  const int64_t blocks = CodeOf(choice.kind).blocks(rows, choice);
+  ASSAY_RETURN_IF_ERROR(SetBlocks(blocks, choice.block_size));
+  ASSAY_RETURN_IF_ERROR(Begin());
+  TemplateContext context = ContextOf(rows, choice);
+  if (rows.outputs.empty()) context.store = nullptr;
+  if (!per_row.outputs.empty()) {
+    context.store_per_row = [&](const ElementIndex& index) {
+      return nests_.StoreAt(per_row, index);
+    };
+  }
+  ASSAY_RETURN_IF_ERROR(CodeOf(choice.kind).emit(context));
   ir_.CreateRetVoid();
   AlignAccesses(*kernel_.function);
   return std::move(kernel_);
@@ -251,6 +284,33 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitCall(const CalledStage& stage,
   });
 }
 
+// By the template that was chosen for the kernel as a whole.
+absl::StatusOr<std::vector<EmittedKernel>> EmitWhole(const KernelContext& context,
+                                                     const KernelPlan& plan,
+                                                     const KernelBuffers& buffers,
+                                                     const TemplateChoice& choice,
+                                                     const KernelBends& of_plan) {
+  std::vector<EmittedKernel> kernels;
+  const KernelBends* bends = choice.bends;
+  for (const NestPlan& nest : plan.nests) {
+    if (bends == nullptr) bends = nest.bends;
+  }
+  if (bends == nullptr) bends = &of_plan;
+  if (choice.kind == KernelTemplate::kRowFusion) {
+    ASSAY_ASSIGN_OR_RETURN(kernels.emplace_back(),
+                           ThreadKernel(context, plan, buffers, *bends).EmitRowFusion(choice));
+    return kernels;
+  }
+  const WholeKernel made = KernelOf(plan, choice);
+  for (const DeviceStage& stage : made.stages) {
+    if (stage.threads == 0) continue;
+    ASSAY_ASSIGN_OR_RETURN(
+        kernels.emplace_back(),
+        ThreadKernel(context, plan, buffers, *bends).EmitStage(stage, made.scratch));
+  }
+  return kernels;
+}
+
 }  // namespace
 
 std::unique_ptr<llvm::Module> NewKernelModule(llvm::LLVMContext& context, const std::string& name) {
@@ -269,16 +329,7 @@ absl::StatusOr<std::vector<EmittedKernel>> EmitKernels(const KernelContext& cont
   if (context.templates != nullptr) {
     const auto whole = context.templates->of_kernels.find(&plan);
     if (whole != context.templates->of_kernels.end()) {
-      const TemplateChoice& choice = whole->second;
-      const WholeKernel made = KernelOf(plan, choice);
-      for (const DeviceStage& stage : made.stages) {
-        if (stage.threads == 0) continue;
-        const KernelBends& own = choice.bends == nullptr ? bends : *choice.bends;
-        ASSAY_ASSIGN_OR_RETURN(
-            kernels.emplace_back(),
-            ThreadKernel(context, plan, buffers, own).EmitStage(stage, made.scratch));
-      }
-      return kernels;
+      return EmitWhole(context, plan, buffers, whole->second, bends);
     }
   }
   if (plan.form == KernelPlan::Form::kNative) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "optimized/analysis/walks/reductions.h"
+#include "optimized/analysis/walks/row_kernels.h"
 #include "optimized/codegen/reduction.h"
 #include "optimized/gpu/templates/block_builder.h"
 #include "optimized/gpu/templates/templates.h"
@@ -137,7 +138,9 @@ ElementValues Folder::JoinWarps(const ElementValues& partial) {
       return absl::OkStatus();
     });
   }
-  if (!Forgets("reduce-rows/no-barrier")) block_.Barrier();
+  if (!Forgets("reduce-rows/no-barrier") && !Forgets("optimize-kernel/row-no-barrier")) {
+    block_.Barrier();
+  }
   ElementValues totals;
   for (size_t k = 0; k < count(); ++k) {
     const ElementType type = Accumulator(k);
@@ -281,31 +284,37 @@ int64_t ColumnBlocks(const NestPlan& nest, const TemplateChoice& choice) {
 absl::Status EmitRows(TemplateContext& context) { return Folder(context).EmitRows(); }
 absl::Status EmitColumns(TemplateContext& context) { return Folder(context).EmitColumns(); }
 
-int64_t RowFusionBlocks(const NestPlan& nest, const TemplateChoice& choice) {
-  const Shape& shape = WrittenShape(*nest.outputs[0].instruction);
+int64_t RowFusionBlocks(const NestPlan& /*nest*/, const TemplateChoice& choice) {
+  const Shape& shape = choice.subjects[0]->operand(0)->shape();
   const int64_t rows = shape.ElementCount() / shape.dimension(shape.rank() - 1);
   return CeilOf(rows, choice.block_size / choice.team);
 }
 
-// Reduce after reduce, each of which may read those before it; the elements of the row at last.
+// Turn after turn of reduces, each of which may read those before it; the results at last.
 absl::Status EmitRowFusion(TemplateContext& context) {
   ElementEmitter& e = context.elements;
   BlockBuilder block(e);
   std::optional<Folder::RowPlace> place;
-  for (const Instruction* fold : context.choice.subjects) {
+  for (const auto& turn : FoldsByTurn(*context.plan.instruction->callee())) {
     TemplateChoice one = context.choice;
-    one.subjects = {fold};
-    TemplateContext of_one{context.plan,  context.nest,   one,          e, context.frame,
-                           context.block, context.thread, context.store};
+    one.subjects = turn;
+    TemplateContext of_one{
+        context.plan,  context.nest,         one, e, context.frame, context.block, context.thread,
+        context.store, context.store_per_row};
     Folder folder(of_one);
     if (!place.has_value()) place = folder.PlaceOfRow();
     ASSAY_RETURN_IF_ERROR(folder.ProvideRow(*place));
   }
   const int width = context.choice.read_width;
-  const int64_t length = context.written().dimension(context.written().rank() - 1);
+  const Shape& rows = context.choice.subjects[0]->operand(0)->shape();
+  const auto bent = [&](const char* claim, int64_t known) {
+    return context.bends().Number(claim, context.plan.instruction, known);
+  };
+  const int64_t end = bent("optimize-kernel/row-end", rows.dimension(rows.rank() - 1));
+  const int64_t stride = bent("optimize-kernel/row-stride", context.choice.team * width);
   const auto elements = [&]() -> absl::Status {
     return e
-        .Loop(e.IndexMul(place->member, width), e.Index(length), context.choice.team * width, {},
+        .Loop(e.IndexMul(place->member, width), e.Index(end), stride, {},
               [&](Value* at, const ElementValues&) -> absl::StatusOr<ElementValues> {
                 ElementIndex index;
                 index.dims = place->kept;
@@ -317,7 +326,19 @@ absl::Status EmitRowFusion(TemplateContext& context) {
               })
         .status();
   };
-  return place->exists == nullptr ? elements() : block.If(place->exists, elements);
+  const auto results = [&]() -> absl::Status {
+    if (context.store_per_row != nullptr) {
+      Value* writes = e.builder().ir().CreateICmpEQ(place->member,
+                                                    e.Index(bent("optimize-kernel/row-writer", 0)));
+      ASSAY_RETURN_IF_ERROR(block.If(writes, [&] {
+        ElementIndex index;
+        index.dims = place->kept;
+        return context.store_per_row(index);
+      }));
+    }
+    return context.store == nullptr ? absl::OkStatus() : elements();
+  };
+  return place->exists == nullptr ? results() : block.If(place->exists, results);
 }
 
 }  // namespace assay::gpu

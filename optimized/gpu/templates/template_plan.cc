@@ -45,7 +45,7 @@ class NestChooser {
   TemplateChoice Choose() {
     if (written().ElementCount() == 0) return {};
     for (const auto& [rule, choose] :
-         {std::pair("", &NestChooser::RowFusion), std::pair("reduce-rows", &NestChooser::Rows),
+         {std::pair("reduce-rows", &NestChooser::Rows),
           std::pair("reduce-columns", &NestChooser::Columns),
           std::pair("tensor-dot", &NestChooser::TensorTiles),
           std::pair("tile-dot", &NestChooser::DotTiles), std::pair("", &NestChooser::Transposed),
@@ -59,6 +59,39 @@ class NestChooser {
       return *std::move(choice);
     }
     return {};
+  }
+
+  // For the whole kernel, whose results may be rows and single values of rows. Such fusions are
+  // made for this template alone: a thread per element would fold its row anew.
+  std::optional<TemplateChoice> RowFusion() {
+    if (root_.opcode() != Opcode::kFusion || kernel_.form != KernelPlan::Form::kNests) {
+      return std::nullopt;
+    }
+    TemplateChoice choice{.kind = KernelTemplate::kRowFusion,
+                          .subjects = FoldsOfRows(*root_.callee())};
+    if (choice.subjects.empty()) return std::nullopt;
+    const Shape& rows = choice.subjects[0]->operand(0)->shape();
+    const int64_t last = rows.rank() - 1, length = rows.dimension(last);
+    choice.read_width = ReadWidth(choice.subjects, last);
+    int outputs = 0, of_rows = 0;
+    for (const NestPlan& nest : kernel_.nests) {
+      for (const NestOutput& output : nest.outputs) {
+        ++outputs;
+        if (!SameDimensions(WrittenShape(*output.instruction), rows)) continue;
+        ++of_rows;
+        if (!WalksLanes(output.instruction, last)) choice.read_width = 1;
+      }
+    }
+    const size_t turns = FoldsByTurn(*root_.callee()).size();
+    // Reduces that read none of each other, and nothing else: what makes several does.
+    if (of_rows == 0 && turns == 1) return std::nullopt;
+    choice.write_width = choice.read_width;
+    choice.team = length > kLongRow ? kBlock : kWarp;
+    choice.reason = StrCat(length > kLongRow ? "a block" : "a warp", " for each row of ", length,
+                           ", ", choice.subjects.size(), " reduces");
+    if (turns != choice.subjects.size()) StrAppend(&choice.reason, " in ", turns, " turns");
+    if (outputs > 1) StrAppend(&choice.reason, ", ", outputs, " results");
+    return choice;
   }
 
  private:
@@ -134,25 +167,6 @@ class NestChooser {
       choice.reason = StrCat(choice.team, " lanes for each row of ", length);
       choice.block_size = std::min(kBlock, (rows * choice.team + kWarp - 1) / kWarp * kWarp);
     }
-    return choice;
-  }
-
-  // Such fusions are made for this template alone: a thread per element would fold its row anew.
-  std::optional<TemplateChoice> RowFusion() {
-    if (root_.opcode() != Opcode::kFusion || nest_.outputs.size() != 1 ||
-        kernel_.form != KernelPlan::Form::kNests || root_.shape().IsTuple()) {
-      return std::nullopt;
-    }
-    TemplateChoice choice{.kind = KernelTemplate::kRowFusion,
-                          .subjects = FoldsOfRows(*root_.callee())};
-    if (choice.subjects.empty()) return std::nullopt;
-    const int64_t last = written().rank() - 1, length = written().dimension(last);
-    choice.read_width = ReadWidth(choice.subjects, last);
-    if (!WalksLanes(nest_.outputs[0].instruction, last)) choice.read_width = 1;
-    choice.write_width = choice.read_width;
-    choice.team = length > kLongRow ? kBlock : kWarp;
-    choice.reason = StrCat(length > kLongRow ? "a block" : "a warp", " for each row of ", length,
-                           ", ", choice.subjects.size(), " reduces");
     return choice;
   }
 
@@ -292,6 +306,13 @@ TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& /*a
       if (whole.kind != KernelTemplate::kThreads) {
         choices.of_kernels[&step.kernel] = std::move(whole);
         continue;
+      }
+      if (!step.kernel.nests.empty()) {
+        NestChooser chooser(step.kernel, step.kernel.nests[0], gates);
+        if (std::optional<TemplateChoice> rows = chooser.RowFusion()) {
+          choices.of_kernels[&step.kernel] = *std::move(rows);
+          continue;
+        }
       }
       for (const NestPlan& nest : step.kernel.nests) {
         TemplateChoice choice = NestChooser(step.kernel, nest, gates).Choose();

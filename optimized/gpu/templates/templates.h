@@ -19,6 +19,8 @@ struct TemplateContext {
   llvm::Value *block, *thread;         // i64
   // Computes all outputs at an index of theirs, and stores them.
   std::function<absl::Status(const ElementIndex& index)> store;
+  // kRowFusion: those with one value per row, in the place of rows.
+  std::function<absl::Status(const ElementIndex& index)> store_per_row;
 
   llvm::IRBuilder<>& ir() const { return elements.builder().ir(); }
   const KernelBends& bends() const { return elements.builder().bends(); }
@@ -39,6 +41,7 @@ absl::Status EmitVectors(TemplateContext& context);
 int64_t RowBlocks(const NestPlan& nest, const TemplateChoice& choice);
 absl::Status EmitRows(TemplateContext& context);
 int64_t RowFusionBlocks(const NestPlan& nest, const TemplateChoice& choice);
+// `store` may have nothing to do: all results have one value per row.
 absl::Status EmitRowFusion(TemplateContext& context);
 int64_t ColumnBlocks(const NestPlan& nest, const TemplateChoice& choice);
 absl::Status EmitColumns(TemplateContext& context);

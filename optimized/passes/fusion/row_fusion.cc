@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "optimized/analysis/walks/row_kernels.h"
 #include "optimized/passes/util/module_util.h"
+#include "optimized/passes/util/while_util.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -15,28 +16,34 @@ namespace {
 
 constexpr size_t kMaxMembers = 16;
 constexpr size_t kMaxOperands = 32;
+constexpr size_t kMaxResults = 8;
+constexpr size_t kMaxLooks = 256;  // instructions that are looked at for a way from one to another
 
 class RowGroup {
  public:
   RowGroup(Instruction* last, const Purity& purity, Gates& gates)
-      : last_(last), purity_(purity), gates_(gates) {}
+      : last_(last), purity_(purity), gates_(gates), rows_(RowsOf(*last)) {}
 
   bool Run() {
-    if (!MayTakePart(*last_) || !HasRows(last_->shape())) return false;
+    if (!MayTakePart(*last_) || !HasRows(rows_) || !FitsRows(*last_)) return false;
+    members_ = {last_};
+    Grow();
+    GrowSideways();
     Grow();
     if (members_.size() < 2) return false;
     Build();
-    if (FoldsOfRows(*fused_).empty() || operands_.size() > kMaxOperands ||
+    const size_t folds = FoldsOfRows(*fused_).size();
+    // Without rows among the results there is nothing to gain for one reduce.
+    const bool has_rows = absl::c_any_of(outputs_, [&](const Instruction* output) {
+      return SameDimensions(output->shape(), rows_);
+    });
+    const bool pays = folds > (has_rows ? 0 : 1);
+    if (!pays || outputs_.size() > kMaxResults || operands_.size() > kMaxOperands ||
         !gates_.Allow(DecisionKind::kKernel, "fuse-rows", last_)) {
       last_->parent()->parent()->RemoveComputation(fused_);
       return false;
     }
-    Computation* computation = last_->parent();
-    Instruction* fusion =
-        computation->Add(Opcode::kFusion, last_->shape(), operands_,
-                         Attributes().Set(Attr::kFusionKind, FusionKind::kLoop), {&fused_, 1});
-    last_->ReplaceAllUsesWith(fusion);
-    computation->RemoveWithDeadOperands(last_);
+    Replace();
     return true;
   }
 
@@ -65,28 +72,48 @@ class RowGroup {
   // reduces rows.
   bool FitsRows(const Instruction& inst) const {
     const Shape& shape = inst.shape();
-    const int64_t rank = last_->shape().rank();
+    const int64_t rank = rows_.rank();
     if (shape.rank() != rank && shape.rank() != rank - 1) return false;
     for (int64_t d = 0; d < shape.rank(); ++d) {
-      if (shape.dimension(d) != last_->shape().dimension(d)) return false;
+      if (shape.dimension(d) != rows_.dimension(d)) return false;
     }
     return true;
   }
+  bool IsMember(const Instruction* inst) const { return absl::c_linear_search(members_, inst); }
 
-  // Producers that nobody else reads, latest first.
+  // True if a way leads from `from`, by others than members, to `to`, or might.
+  bool Leads(const Instruction* from, const absl::flat_hash_set<const Instruction*>& to) const {
+    absl::flat_hash_set<const Instruction*> seen = {from};
+    std::vector<const Instruction*> left = {from};
+    while (!left.empty()) {
+      const Instruction* at = left.back();
+      left.pop_back();
+      if (to.contains(at)) return true;
+      for (const Instruction* user : at->users()) {
+        if (!IsMember(at) && seen.insert(user).second) left.push_back(user);
+      }
+      if (seen.size() > kMaxLooks) return true;
+    }
+    return false;
+  }
+  // True if nothing that reads `value` outside of the group leads back into it.
+  bool MayBeRead(const Instruction& value) const {
+    const absl::flat_hash_set<const Instruction*> members(members_.begin(), members_.end());
+    return absl::c_none_of(value.users(), [&](const Instruction* user) {
+      return !IsMember(user) && Leads(user, members);
+    });
+  }
+
+  // Producers, latest first. Those that others read, too, are results as well.
   void Grow() {
-    members_ = {last_};
     for (size_t at = 0; at < members_.size(); ++at) {
       for (Instruction* operand : members_[at]->operands()) {
         if (members_.size() >= kMaxMembers) return;
-        if (absl::c_linear_search(members_, operand) || !MayTakePart(*operand) ||
-            !FitsRows(*operand) || operand == operand->parent()->root()) {
+        if (IsMember(operand) || !MayTakePart(*operand) || !FitsRows(*operand) ||
+            operand == operand->parent()->root()) {
           continue;
         }
-        const bool is_exclusive = absl::c_all_of(operand->users(), [&](Instruction* user) {
-          return absl::c_linear_search(members_, user);
-        });
-        if (is_exclusive) {
+        if (MayBeRead(*operand)) {
           members_.push_back(operand);
           at = static_cast<size_t>(-1);  // others may be read by members alone now
           break;
@@ -95,10 +122,59 @@ class RowGroup {
     }
   }
 
+  // True if somebody outside of the group reads it.
+  bool IsRead(const Instruction& inst) const {
+    return inst.parent()->root() == &inst ||
+           !absl::c_all_of(inst.users(), [&](const Instruction* user) { return IsMember(user); });
+  }
+  // True if a reduce of rows is in it: a result that is worth its place.
+  bool AddsFolds(const Instruction& inst) const {
+    const auto folds = [&](const Instruction* each) {
+      return each->opcode() == Opcode::kReduce && each->operand_count() == 2 &&
+             SameDimensions(each->operand(0)->shape(), rows_);
+    };
+    return inst.opcode() == Opcode::kFusion ? absl::c_any_of(*inst.callee(), folds) : folds(&inst);
+  }
+
+  // Reduces of the same rows, and whatever reads what is there of a row already.
+  void GrowSideways() {
+    std::vector<Instruction*> candidates;
+    const auto add_users = [&](const Instruction* of, bool all) {
+      if (of->users().size() > kMaxMembers) return;
+      for (Instruction* user : of->users()) {
+        if (all || AddsFolds(*user)) candidates.push_back(user);
+      }
+    };
+    for (const Instruction* member : members_) {
+      add_users(member, /*all=*/true);
+      for (const Instruction* operand : member->operands()) {
+        if (SameDimensions(operand->shape(), rows_)) add_users(operand, /*all=*/false);
+      }
+    }
+    for (Instruction* candidate : candidates) {
+      if (members_.size() >= kMaxMembers) return;
+      if (!IsMember(candidate) && MayTakePart(*candidate) && FitsRows(*candidate) &&
+          IsApart(candidate)) {
+        members_.push_back(candidate);
+      }
+    }
+  }
+  // True if no way over others leads from the group to `inst`, and none from there to the group.
+  bool IsApart(const Instruction* inst) const {
+    const absl::flat_hash_set<const Instruction*> members(members_.begin(), members_.end());
+    if (Leads(inst, members)) return false;
+    for (const Instruction* member : members_) {
+      for (const Instruction* user : member->users()) {
+        if (user != inst && !IsMember(user) && Leads(user, {inst})) return false;
+      }
+    }
+    return true;
+  }
+
   Instruction* Inside(Instruction* value) {
     Instruction*& inside = inside_[value];
     if (inside != nullptr) return inside;
-    if (absl::c_linear_search(members_, value)) {
+    if (IsMember(value)) {
       Instruction* made = Copy(*value);
       inside_[value] = made;
       return made;
@@ -134,13 +210,38 @@ class RowGroup {
 
   void Build() {
     fused_ = last_->parent()->parent()->AddComputation("fused_rows");
-    fused_->set_root(Inside(last_));
+    for (Instruction* member : members_) {
+      if (IsRead(*member)) outputs_.push_back(member);
+    }
+    std::vector<Instruction*> results;
+    std::vector<Shape> shapes;
+    for (Instruction* output : outputs_) {
+      results.push_back(Inside(output));
+      shapes.push_back(output->shape());
+    }
+    fused_->set_root(results.size() == 1
+                         ? results[0]
+                         : fused_->Add(Opcode::kTuple, Shape::Tuple(shapes), results));
+  }
+
+  void Replace() {
+    Computation* computation = last_->parent();
+    Instruction* fusion =
+        computation->Add(Opcode::kFusion, fused_->root()->shape(), operands_,
+                         Attributes().Set(Attr::kFusionKind, FusionKind::kLoop), {&fused_, 1});
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      outputs_[k]->ReplaceAllUsesWith(
+          outputs_.size() == 1 ? fusion : AddElement(computation, fusion, static_cast<int64_t>(k)));
+    }
+    // Nothing reads the outputs now: none of them dies with another.
+    for (Instruction* output : outputs_) computation->RemoveWithDeadOperands(output);
   }
 
   Instruction* last_;
   const Purity& purity_;
   Gates& gates_;
-  std::vector<Instruction*> members_;
+  const Shape rows_;
+  std::vector<Instruction*> members_, outputs_;
   Computation* fused_ = nullptr;
   std::vector<Instruction*> operands_;
   absl::flat_hash_map<const Instruction*, Instruction*> inside_;
