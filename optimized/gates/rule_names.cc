@@ -108,6 +108,7 @@ constexpr DecisionRule kRules[] = {
     {"expand-top-k", kRequired},
     {"expand-triangular-solve", kRewrite},
     {"fuse-contraction", kKernel},
+    {"fuse-epilogue", kKernel},
     {"fuse-horizontally", kKernel},
     {"fuse-loop", kKernel},
     {"fuse-results", kKernel},

@@ -58,6 +58,7 @@
 #include "optimized/passes/forms/variadic_op_splitter.h"
 #include "optimized/passes/fusion/contraction_fusion.h"
 #include "optimized/passes/fusion/defuser.h"
+#include "optimized/passes/fusion/epilogue_fusion.h"
 #include "optimized/passes/fusion/fusion_merger.h"
 #include "optimized/passes/fusion/fusion_to_call.h"
 #include "optimized/passes/fusion/horizontal_fusion.h"
@@ -178,6 +179,8 @@ constexpr PassInfo kPasses[] = {
      "dots of batch, m, k and batch, k, n (strides do as well on CPUs)", Make<DotDecomposer>},
     {"dynamic-index-splitter", RunsIn::kPipeline, "index vectors become scalars",
      Make<DynamicIndexSplitter>},
+    {"epilogue-fusion", RunsIn::kOnRequest,
+     "what only reads a dot becomes part of its kernel (of GPUs)", Make<EpilogueFusion>},
     {"form-expander", RunsIn::kCompiler, "rare forms of ops become the usual ones",
      Make<FormExpander>},
     {"fusion-merger", RunsIn::kOnRequest,

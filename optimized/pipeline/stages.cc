@@ -181,6 +181,7 @@ constexpr PipelineStep kSteps[] = {
     {"loop-fusion", kOptimize},
     {"dce", kOptimize},
     {"fusion-merger", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu},
+    {"epilogue-fusion", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu, kOnGpu},
     {"row-fusion", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu, kOnGpu},
     {"multi-output-fusion", kOptimize},
     {"dce", kOptimize},

@@ -20,7 +20,7 @@ const Shape& RowsOf(const Instruction& instruction);
 // not, or if there is none.
 std::vector<const Instruction*> FoldsOfRows(const Computation& fused);
 
-// The same in groups: those of a group read none of each other, but some of the groups before.
+// Returns them in groups. Those of a group read none of each other, but some of the groups before.
 std::vector<std::vector<const Instruction*>> FoldsByTurn(const Computation& fused);
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 // Strips, sums and results of a block of a dot.
 #include "optimized/gpu/templates/dot_block.h"
 
+#include "optimized/codegen/loop_nest.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::gpu {
@@ -24,23 +25,13 @@ DotBlock::DotBlock(TemplateContext& context, const Form& form)
       block_(context.elements),
       dot_(*context.choice.subjects[0]),
       form_(form),
-      dims_(DotDims::Of(dot_)),
       sizes_(DotSizes::Of(dot_)) {
   const int64_t across = CeilOf(sizes_.column_count, form_.side);
   const int64_t down = CeilOf(sizes_.row_count, form_.side);
   Value* rest = Div(c_.block, across);
   first_column_ = ir_.CreateMul(Rem(c_.block, across), e_.Index(form_.side));
   first_row_ = ir_.CreateMul(Rem(rest, down), e_.Index(form_.side));
-  batch_ = e_.Delinearize(sizes_.batch, Div(rest, down));
-}
-
-std::vector<Value*> DotBlock::ResultAt(Value* row, Value* column) {
-  std::vector<Value*> at = batch_;
-  const std::vector<Value*> rows = e_.Delinearize(sizes_.rows, row);
-  const std::vector<Value*> columns = e_.Delinearize(sizes_.columns, column);
-  at.insert(at.end(), rows.begin(), rows.end());
-  at.insert(at.end(), columns.begin(), columns.end());
-  return at;
+  batch_ = Div(rest, down);
 }
 
 absl::StatusOr<Value*> DotBlock::Element(int64_t operand, Value* line, Value* depth) {
@@ -52,13 +43,10 @@ absl::StatusOr<Value*> DotBlock::Element(int64_t operand, Value* line, Value* de
     if (!Forgets(form_.claims.no_tail)) exists = block_.Below(depth, sizes_.depth_count);
     depth = block_.AtMost(depth, sizes_.depth_count - 1);
   }
-  const std::vector<Value*> result =
-      ResultAt(is_left ? line : e_.Index(0), is_left ? e_.Index(0) : line);
-  const std::vector<Value*> contracted = e_.Delinearize(sizes_.depth, depth);
+  const OperandPlace place = PlaceOfOperand(e_, dot_, operand, batch_, line, depth);
+  exists = And(e_, exists, place.exists);
   ElementIndex index;
-  for (int64_t from : is_left ? dims_.lhs : dims_.rhs) {
-    index.dims.push_back(from >= 0 ? result[from] : contracted[-1 - from]);
-  }
+  index.dims = place.dims;
   const Instruction* source = dot_.operand(operand);
   ASSAY_ASSIGN_OR_RETURN(Value * value, e_.EmitOne(c_.frame, source, index));
   value = e_.builder().Convert(source->shape().element_type(), form_.type, value);
@@ -68,8 +56,7 @@ absl::StatusOr<Value*> DotBlock::Element(int64_t operand, Value* line, Value* de
 
 absl::Status DotBlock::FillOnce(int64_t operand, Value* turn, Value* depth, Value* strip,
                                 const PlaceInStrip& place) {
-  const std::vector<int64_t>& map = operand == 0 ? dims_.lhs : dims_.rhs;
-  const bool depth_first = map.back() < 0;
+  const bool depth_first = DepthIsInnermost(dot_, operand);
   Value* at = ir_.CreateAdd(c_.thread, ir_.CreateMul(turn, e_.Index(c_.choice.block_size)));
   Value* line = depth_first ? Div(at, form_.depth) : Rem(at, form_.side);
   Value* inner = depth_first ? Rem(at, form_.depth) : Div(at, form_.side);
@@ -99,7 +86,7 @@ absl::Status DotBlock::Store(Value* row, Value* column, Value* sum) {
                     block_.Below(column, Bent(form_.claims.columns, sizes_.column_count)));
   return block_.If(inside, [&] {
     ElementIndex index;
-    index.dims = ResultAt(row, column);
+    index.dims = ResultPlace(e_, dot_, batch_, row, column);
     const ElementType type = dot_.shape().element_type();
     e_.Provide(c_.frame, &dot_, index, {e_.builder().Convert(form_.sum_type, type, sum)});
     return c_.store(index);

@@ -1,5 +1,5 @@
-// The part that templates of dots have in common: a block computes a square of results from strips
-// of both operands in shared memory.
+// The part that templates of dots and convolutions have in common: a block computes a square of
+// results from strips of both operands in shared memory.
 #pragma once
 
 #include <functional>
@@ -69,14 +69,11 @@ class DotBlock {
   llvm::Value *first_row_ = nullptr, *first_column_ = nullptr;  // of the block
 
  private:
-  // The dimensions of the result at a row and a column of the block's batch.
-  std::vector<llvm::Value*> ResultAt(llvm::Value* row, llvm::Value* column);
   // An operand's element as the products' type; zero behind the end of what is contracted.
   absl::StatusOr<llvm::Value*> Element(int64_t operand, llvm::Value* line, llvm::Value* depth);
 
-  const DotDims dims_;
   const DotSizes sizes_;
-  std::vector<llvm::Value*> batch_;
+  llvm::Value* batch_ = nullptr;
 };
 
 }  // namespace assay::gpu

@@ -13,6 +13,7 @@
 #include "optimized/analysis/walks/walks.h"
 #include "optimized/gpu/templates/dot_sizes.h"
 #include "spec/base/strings.h"
+#include "spec/ops/shape_inference.h"
 
 namespace assay::gpu {
 namespace {
@@ -192,8 +193,18 @@ class NestChooser {
     return choice;
   }
 
+  // Dots, and convolutions whose windows are the rows of one.
+  static bool IsContraction(const Instruction& instruction) {
+    if (instruction.opcode() == Opcode::kDot) return true;
+    return instruction.opcode() == Opcode::kConvolution &&
+           IsPlainConvolution(instruction.attributes()) &&
+           instruction.attributes().Integer(Attr::kBatchGroupCount, 1) == 1;
+  }
   static bool IsDot(const Instruction& instruction) {
-    return instruction.opcode() == Opcode::kDot && !InvolvesComplex(instruction);
+    return IsContraction(instruction) && !InvolvesComplex(instruction);
+  }
+  static std::string_view KindOf(const Instruction& contraction) {
+    return contraction.opcode() == Opcode::kConvolution ? " of windows" : "";
   }
   std::optional<TemplateChoice> DotTiles() {
     TemplateChoice choice{.kind = KernelTemplate::kDotTiles, .subjects = Behind(IsDot)};
@@ -205,13 +216,13 @@ class NestChooser {
     if (least < kShortDot || depth < kShortDot) return std::nullopt;
     choice.team = least >= 4 * kShortDot ? 4 : least >= 2 * kShortDot ? 2 : 1;
     choice.reason = StrCat("squares of ", 16 * choice.team, " of ", rows, " x ", columns, ", ",
-                           depth, " contracted");
+                           depth, " contracted", KindOf(dot));
     return choice;
   }
 
   // Both operands have a type that tensor cores take, and sums are f32 or s32.
   static bool IsTensorDot(const Instruction& instruction) {
-    if (instruction.opcode() != Opcode::kDot) return false;
+    if (!IsContraction(instruction)) return false;
     const ElementType type = instruction.operand(0)->shape().element_type();
     if (instruction.operand(1)->shape().element_type() != type) return false;
     const ElementType sum = DotAccumulator(instruction);
@@ -226,8 +237,9 @@ class NestChooser {
     if (least < kShortDot || sizes.depth_count < kShortDot) return std::nullopt;
     choice.team = least >= 8 * kShortDot ? 2 : 1;
     choice.block_size = 4 * kWarp;
-    choice.reason = StrCat("squares of ", 32 * choice.team, " of ", sizes.row_count, " x ",
-                           sizes.column_count, ", ", sizes.depth_count, " contracted");
+    choice.reason =
+        StrCat("squares of ", 32 * choice.team, " of ", sizes.row_count, " x ", sizes.column_count,
+               ", ", sizes.depth_count, " contracted", KindOf(*choice.subjects[0]));
     return choice;
   }
 
