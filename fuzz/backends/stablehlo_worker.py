@@ -88,7 +88,8 @@ class Interpreter:
             except Exception as error:  # pylint: disable=broad-except
                 raise BackendError("unsupported", f"not evaluated: {str(error).splitlines()[0][:300]}") from error
             outputs = [self.array(result) for result in results]
-        described = [{"type": name, "dims": list(output.shape)} for name, output in outputs]
+        described = [{
+      "type" : name, "dims" : list(output.shape)} for name, output in outputs]
         return time.monotonic() - start, described, [output.tobytes() for _, output in outputs]
 
     def attribute(self, value, of_type):

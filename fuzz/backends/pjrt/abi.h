@@ -115,8 +115,56 @@ enum class Function : uint8_t {
   kBufferIsDeleted,
   kBufferCopyToDevice,
   kBufferToHostBuffer,
+  kBufferIsOnCpu,
+  kBufferReadyEvent,
+  kBufferUnsafePointer,
+  kBufferIncreaseExternalReferenceCount,
+  kBufferDecreaseExternalReferenceCount,
+  kBufferOpaqueDeviceMemoryDataPointer,
+  kStreamDestroy,
+  kStreamAddChunk,
+  kStreamTotalBytes,
+  kStreamGranuleSize,
+  kStreamCurrentBytes,
+  kTopologyCreate,
+  kTopologyDestroy,
+  kTopologyPlatformName,
+  kTopologyPlatformVersion,
+  kTopologyGetDeviceDescriptions,
+  kTopologySerialize,
+  kTopologyAttributes,
+  kCompile,
+  kExecutableOutputElementTypes,
+  kExecutableOutputDimensions,
+  kBufferCopyToMemory,
+  kClientCreateViewOfDeviceBuffer,
+  kExecutableFingerprint,
+  kClientTopologyDescription,
+  kExecutableGetCompiledMemoryStats,
+  kMemoryKindId,
+  kExecuteContextCreate,
+  kExecuteContextDestroy,
+  kBufferCopyRawToHost,
+  kTransferDestroy,
+  kTransferData,
+  kClientCreateBuffersForAsyncHostToDevice,
+  kTransferRetrieveBuffer,
+  kTransferDevice,
+  kTransferBufferCount,
+  kTransferBufferSize,
+  kTransferSetBufferError,
+  kTransferAddMetadata,
+  kClientDmaMap,
+  kClientDmaUnmap,
+  kClientCreateUninitializedBuffer,
+  kClientUpdateGlobalProcessInfo,
+  kTopologyDeserialize,
+  kClientCreateAliasBuffer,
+  kClientFulfillAliasBuffer,
+  kLoadedExecutableGetDeviceAssignment,
 };
-inline constexpr int kFunctionCount = static_cast<int>(Function::kBufferToHostBuffer) + 1;
+inline constexpr int kFunctionCount =
+    static_cast<int>(Function::kLoadedExecutableGetDeviceAssignment) + 1;
 
 struct Api {
   Head head;
@@ -213,6 +261,19 @@ struct PluginAttributesArgs {
 struct EventArgs {  // destroy, await
   Head head;
   Event* event;
+};
+
+struct EventIsReadyArgs {
+  Head head;
+  Event* event;
+  bool is_ready;
+};
+// The callback owns the error, which may be null; the argument is the caller's.
+struct EventOnReadyArgs {
+  Head head;
+  Event* event;
+  void (*callback)(Error*, void*);
+  void* argument;
 };
 
 struct ClientCreateArgs {
@@ -335,6 +396,11 @@ struct BufferIsDeletedArgs {
   Head head;
   Buffer* buffer;
   bool is_deleted;
+};
+struct BufferReadyEventArgs {
+  Head head;
+  Buffer* buffer;
+  Event* event;
 };
 struct BufferToHostArgs {
   Head head;

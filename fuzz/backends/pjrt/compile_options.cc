@@ -10,7 +10,7 @@ namespace {
 
 // Fields of CompileOptionsProto, of ExecutableBuildOptionsProto, of an entry of the map of flags
 // and of OptionOverrideProto.
-constexpr int kBuildOptions = 3, kFlags = 7;
+constexpr int kBuildOptions = 3, kPortable = 4, kFlags = 7;
 constexpr int kDeviceOrdinal = 1, kReplicas = 4, kPartitions = 5;
 constexpr int kKey = 1, kValue = 2;
 constexpr int kText = 1, kTruth = 2, kInteger = 3;
@@ -70,6 +70,16 @@ std::string CompileOptionsBytes(const std::map<std::string, std::string>& flags,
     entry.Bytes(kValue, ValueOf(value).bytes());
     options.Bytes(kFlags, entry.bytes());
   }
+  return options.bytes();
+}
+
+std::string PortableOptionsBytes() {
+  Message build;
+  build.Number(kReplicas, 1);
+  build.Number(kPartitions, 1);
+  Message options;
+  options.Bytes(kBuildOptions, build.bytes());
+  options.Number(kPortable, 1);
   return options.bytes();
 }
 

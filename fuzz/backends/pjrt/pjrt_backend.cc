@@ -42,11 +42,18 @@ absl::StatusOr<ProcessBackendOptions> PjrtOptions(const std::string& options,
         return absl::InvalidArgumentError(
             StrCat("devices=", value, ": not a number from 1 to ", kMostDevices));
       }
+    } else if (name == "format") {
+      if (value != "hlo" && value != "mlir") {
+        return absl::InvalidArgumentError(
+            StrCat("format=", value, ": hlo, or mlir, which is StableHLO"));
+      }
+      result.flags[name] = value;
     } else if (file.empty() && value == "true") {
       file = name;
     } else {
       return absl::InvalidArgumentError(
-          StrCat("unknown option '", name, "' of pjrt; known: devices=N and XLA's own, xla_..."));
+          StrCat("unknown option '", name,
+                 "' of pjrt; known: devices=N, format=hlo|mlir and XLA's own, xla_..."));
     }
   }
   if (file.empty())
@@ -61,13 +68,15 @@ absl::StatusOr<ProcessBackendOptions> PjrtOptions(const std::string& options,
 }
 
 void RegisterPjrt(BackendRegistry& registry, std::string program) {
-  registry.Register(
-      "pjrt", "any PJRT plug-in, without Python, in a worker: pjrt:FILE.so,devices=N,xla_...=...",
-      [program = std::move(program)](
-          const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
-        ASSAY_ASSIGN_OR_RETURN(ProcessBackendOptions parsed, PjrtOptions(options, program));
-        return MakeProcessBackend(std::move(parsed));
-      });
+  registry.Register("pjrt",
+                    "any PJRT plug-in, without Python, in a worker: "
+                    "pjrt:FILE.so,devices=N,format=hlo|mlir,xla_...=...",
+                    [program = std::move(program)](
+                        const std::string& options) -> absl::StatusOr<std::unique_ptr<Backend>> {
+                      ASSAY_ASSIGN_OR_RETURN(ProcessBackendOptions parsed,
+                                             PjrtOptions(options, program));
+                      return MakeProcessBackend(std::move(parsed));
+                    });
 }
 
 absl::StatusOr<nlohmann::json> ProbePjrt(const std::string& options, const std::string& program) {

@@ -10,7 +10,8 @@
 
 namespace assay {
 
-// Reads "FILE.so,devices=N,xla_...=...". `program` is what "pjrt-worker" is a word of.
+// Reads "FILE.so,devices=N,format=hlo|mlir,xla_...=...". `program` is what "pjrt-worker" is a word
+// of.
 absl::StatusOr<ProcessBackendOptions> PjrtOptions(const std::string& options,
                                                   const std::string& program);
 

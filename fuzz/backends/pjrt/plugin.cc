@@ -76,6 +76,10 @@ ErrorClass ClassOfCode(Code code, ErrorClass otherwise) {
   }
 }
 
+absl::Status Sick(std::string_view what) { return MakeError(ErrorClass::kSickMachine, what); }
+
+}  // namespace
+
 std::string_view CodeName(Code code) {
   constexpr std::array<std::string_view, 17> kNames = {"OK",
                                                        "CANCELLED",
@@ -97,10 +101,6 @@ std::string_view CodeName(Code code) {
   const auto number = static_cast<size_t>(code);
   return number < kNames.size() ? kNames[number] : "an unknown code";
 }
-
-absl::Status Sick(std::string_view what) { return MakeError(ErrorClass::kSickMachine, what); }
-
-}  // namespace
 
 std::string ExtensionName(int type) {
   if (type >= 0 && static_cast<size_t>(type) < kExtensions.size())

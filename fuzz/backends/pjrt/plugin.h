@@ -27,6 +27,8 @@ struct PluginFacts {
 
 // A plug-in's name for an extension; "extension 40" of one that is not known.
 std::string ExtensionName(int type);
+// "INVALID_ARGUMENT"; "an unknown code".
+std::string_view CodeName(Code code);
 
 class Plugin {
  public:
@@ -35,6 +37,8 @@ class Plugin {
 
   const PluginFacts& facts() const { return facts_; }
   bool HasFunction(Function function) const;
+  // The table is as the plug-in gave it.
+  const Api* api() const { return api_; }
 
   // Calls a function. An error of the plug-in becomes a status of the class that its code says;
   // `otherwise` where that says little.

@@ -11,11 +11,13 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fuzz/backends/peer.h"
 #include "fuzz/backends/pjrt/compile_options.h"
 #include "fuzz/backends/pjrt/plugin.h"
+#include "fuzz/backends/stablehlo_text.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
@@ -188,16 +190,43 @@ class PluginServer {
       MakeReplicas(*module, partitions);
       replicas = partitions;
     }
-    ASSAY_ASSIGN_OR_RETURN(std::string code, WriteModuleProto(*module));
     Flags flags = IsXla() ? PeerOfFamily("xla").users : Flags();
     if (const auto at = request.find("flags"); at != request.end() && at->is_object())
       for (const auto& [name, value] : at->items())
         if (value.is_string()) flags[name] = value.get<std::string>();
+    std::string format = kAnyFormat;
+    if (const auto at = flags.find("format"); at != flags.end()) {
+      format = at->second;
+      flags.erase(at);
+    }
     const double start = Now();
     ASSAY_ASSIGN_OR_RETURN(programs_[id],
-                           PluginProgram::Compile(*client_, std::move(code), "hlo",
-                                                  CompileOptionsBytes(flags, replicas)));
+                           CompileAs(format, *module, CompileOptionsBytes(flags, replicas)));
     return Answer{{{"seconds", Now() - start}}, ""};
+  }
+
+  absl::StatusOr<std::unique_ptr<PluginProgram>> CompileAs(const std::string& format,
+                                                           const Module& module,
+                                                           const std::string& options) {
+    if (format == "mlir" || (format == kAnyFormat && wants_stablehlo_ == true)) {
+      ASSAY_ASSIGN_OR_RETURN(std::string code, WriteStableHlo(module));
+      return PluginProgram::Compile(*client_, std::move(code), "mlir", options);
+    }
+    ASSAY_ASSIGN_OR_RETURN(std::string code, WriteModuleProto(module));
+    auto program = PluginProgram::Compile(*client_, std::move(code), "hlo", options);
+    if (program.ok() || format != kAnyFormat || !WantsStableHlo()) return program;
+    return CompileAs("mlir", module, options);
+  }
+
+  // Asked where a program was refused: is it HLO that the plug-in does not take?
+  bool WantsStableHlo() {
+    if (wants_stablehlo_.has_value()) return *wants_stablehlo_;
+    const auto module = ReadModule("HloModule m\nENTRY e { ROOT p = f32[] parameter(0) }");
+    if (!module.ok()) return false;
+    const std::string options = CompileOptionsBytes({}, 1);
+    wants_stablehlo_ =
+        !CompileAs("hlo", **module, options).ok() && CompileAs("mlir", **module, options).ok();
+    return *wants_stablehlo_;
   }
 
   absl::StatusOr<const PluginProgram*> Find(int64_t id) const {
@@ -272,6 +301,9 @@ class PluginServer {
   std::unique_ptr<PluginClient> client_;
   std::map<int64_t, std::unique_ptr<PluginProgram>> programs_;
   int devices_ = 1;
+  std::optional<bool> wants_stablehlo_;  // once it is known
+
+  static constexpr char kAnyFormat[] = "any";
 };
 
 // A refusal that XLA classes as a wrong program.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "conformance/golden.h"
@@ -17,6 +18,7 @@
 #include "tools/assay/cases/shard.h"
 #include "tools/assay/conform/invalid_cases.h"
 #include "tools/assay/conform/package_verb.h"
+#include "tools/assay/conform/protocol_suite.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/json_line.h"
 #include "tools/assay/record.h"
@@ -137,6 +139,47 @@ absl::StatusOr<int> RunInvalidSuite(const Options& options) {
   if (InterruptRequested()) return kExitInterrupted;
   ASSAY_RETURN_IF_ERROR(options.package.Save(run, "invalid", "", options.filter, ""));
   return counts["failed"] + counts["crashed"] + counts["timed out"] > 0 ? kExitFailure : kExitOk;
+}
+
+// Is a plug-in called as the PJRT C API says, and does it answer so?
+absl::StatusOr<int> RunProtocolSuite(const Options& options) {
+  RunRow run = BeginRun("conform", options.backend, CommandLine());
+  const double start = Now();
+  const InterruptGuard guard;
+  ASSAY_ASSIGN_OR_RETURN(const ProtocolTotals totals,
+                         RunProtocol({options.backend, options.filter, options.matrix.page,
+                                      options.json, options.all, options.limits.Get().seconds}));
+  run.seconds = Now() - start;
+  run.backend_version = totals.version;
+  run.cases = totals.rows;
+  nlohmann::json summary = {{"type", "summary"},
+                            {"verb", "conform"},
+                            {"suite", "protocol"},
+                            {"filter", options.filter},
+                            {"backend", options.backend},
+                            {"backend_version", totals.version},
+                            {"passed", totals.passed},
+                            {"violates", totals.violates},
+                            {"crashed", totals.crashed},
+                            {"not there", totals.not_there},
+                            {"open",
+                             {{"passed", totals.open_passed},
+                              {"no error", totals.open_violates},
+                              {"died", totals.open_crashed},
+                              {"not there", totals.open_not_there}}},
+                            {"seconds", run.seconds}};
+  run.summary = JsonText(summary);
+  options.record.Save(run);
+  if (options.json) {
+    PrintJson(summary);
+  } else {
+    Print(StrCat(totals.passed, " passed, ", totals.violates, " violate the document, ",
+                 totals.crashed, " crashed, ", totals.not_there,
+                 " not there; of what it leaves open ", totals.open_passed, " refused, ",
+                 totals.open_violates, " taken, ", totals.open_crashed, " died"));
+  }
+  if (InterruptRequested()) return kExitInterrupted;
+  return totals.violates + totals.crashed > 0 ? kExitFailure : kExitOk;
 }
 
 bool IsLedger(const Options& options) { return options.suite != "goldens"; }
@@ -315,16 +358,33 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
                                                                                  : kExitOk;
 }
 
+// The suites that have verdicts of their own kind; nullopt: another.
+absl::StatusOr<std::optional<int>> RunOwnSuite(const Options& options) {
+  std::optional<int> exit;
+  const bool is_plain = options.known.path.empty() && options.shard.text.empty();
+  if (options.suite == "matrix") {
+    ASSAY_ASSIGN_OR_RETURN(exit, RunMatrixSuite(options));
+  } else if (options.suite == "invalid") {
+    if (!is_plain)
+      return absl::InvalidArgumentError("--known and --shard are not for --suite invalid");
+    ASSAY_ASSIGN_OR_RETURN(exit, RunInvalidSuite(options));
+  } else if (options.suite == "protocol") {
+    if (!is_plain || !options.package.folder.empty()) {
+      return absl::InvalidArgumentError(
+          "--known, --shard and --package are not for --suite protocol");
+    }
+    ASSAY_ASSIGN_OR_RETURN(exit, RunProtocolSuite(options));
+  }
+  return exit;
+}
+
 absl::StatusOr<int> Run(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(
       const std::optional<int> done,
       options.package.Do(options.matrix.page, options.python, options.limits.timeout));
   if (done.has_value()) return *done;
-  if (options.suite == "invalid") {
-    if (options.known.path.empty() && options.shard.text.empty()) return RunInvalidSuite(options);
-    return absl::InvalidArgumentError("--known and --shard are not for --suite invalid");
-  }
-  if (options.suite == "matrix") return RunMatrixSuite(options);
+  ASSAY_ASSIGN_OR_RETURN(const std::optional<int> own, RunOwnSuite(options));
+  if (own.has_value()) return *own;
   const MatrixOptions& matrix = options.matrix;
   if (matrix.tier != MatrixOptions().tier || !matrix.page.empty() || !matrix.cases.empty()) {
     return absl::InvalidArgumentError("--tier, --page and --cases are of --suite matrix");
@@ -387,7 +447,9 @@ void DeclareConform(OptionList& line, VerbAction& action) {
   auto options = std::make_shared<Options>();
   line.Add("--suite", options->suite,
            "goldens: worked examples of the documents; matrix: every op on every element type, "
-           "sizes, values and modes; invalid: modules that must be refused; or the folder of a "
+           "sizes, values and modes; invalid: modules that must be refused; protocol: how a PJRT "
+           "plug-in "
+           "answers its C API; or the folder of a "
            "ledger of causes, such as "
            "conformance/known/xla-cpu")
       .ShowDefault();
@@ -396,7 +458,7 @@ void DeclareConform(OptionList& line, VerbAction& action) {
   line.AddFlag("--all", options->all, "A line for every op, not only for every file");
   line.AddFlag("--json", options->json, "One JSON object per golden, then a summary");
   line.Add("--tier", options->matrix.tier, "Of the matrix: smoke, ci or full").ShowDefault();
-  line.Add("--page", options->matrix.page, "Of the matrix: write the table by op and type here");
+  line.Add("--page", options->matrix.page, "Of the matrix and the protocol: write the table here");
   line.Add("--cases", options->matrix.cases,
            "Of the matrix: write the programs and inputs of cells that fail into this folder");
   options->known.Declare(line);

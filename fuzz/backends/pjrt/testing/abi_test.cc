@@ -19,6 +19,9 @@ static_assert(kSameSize<ErrorMessageArgs, PJRT_Error_Message_Args>);
 static_assert(kSameSize<ErrorGetCodeArgs, PJRT_Error_GetCode_Args>);
 static_assert(kSameSize<PluginAttributesArgs, PJRT_Plugin_Attributes_Args>);
 static_assert(kSameSize<EventArgs, PJRT_Event_Await_Args>);
+static_assert(kSameSize<EventIsReadyArgs, PJRT_Event_IsReady_Args>);
+static_assert(kSameSize<EventOnReadyArgs, PJRT_Event_OnReady_Args>);
+static_assert(kSameSize<BufferReadyEventArgs, PJRT_Buffer_ReadyEvent_Args>);
 static_assert(kSameSize<ClientCreateArgs, PJRT_Client_Create_Args>);
 static_assert(kSameSize<ClientTextArgs, PJRT_Client_PlatformName_Args>);
 static_assert(kSameSize<ClientDevicesArgs, PJRT_Client_AddressableDevices_Args>);
@@ -64,6 +67,12 @@ TEST(PjrtAbi, FunctionsStandWhereTheHeaderHasThem) {
   EXPECT_EQ(Place(Function::kBufferDestroy), offsetof(PJRT_Api, PJRT_Buffer_Destroy));
   EXPECT_EQ(Place(Function::kBufferIsDeleted), offsetof(PJRT_Api, PJRT_Buffer_IsDeleted));
   EXPECT_EQ(Place(Function::kBufferToHostBuffer), offsetof(PJRT_Api, PJRT_Buffer_ToHostBuffer));
+  EXPECT_EQ(Place(Function::kTopologyCreate), offsetof(PJRT_Api, PJRT_TopologyDescription_Create));
+  EXPECT_EQ(Place(Function::kCompile), offsetof(PJRT_Api, PJRT_Compile));
+  EXPECT_EQ(Place(Function::kMemoryKindId), offsetof(PJRT_Api, PJRT_Memory_Kind_Id));
+  EXPECT_EQ(Place(Function::kBufferCopyRawToHost), offsetof(PJRT_Api, PJRT_Buffer_CopyRawToHost));
+  EXPECT_EQ(Place(Function::kLoadedExecutableGetDeviceAssignment),
+            offsetof(PJRT_Api, PJRT_LoadedExecutable_GetDeviceAssignment));
 }
 
 TEST(PjrtAbi, FieldsStandWhereTheHeaderHasThem) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,6 +40,7 @@ struct Client {
 };
 struct Buffer {
   Literal value;
+  bool is_deleted = false;
 };
 struct LoadedExecutable {
   std::unique_ptr<Executable> program;
@@ -62,13 +64,20 @@ std::set<const void*>& Living() {
   static auto& living = *new std::set<const void*>;
   return living;
 }
+std::mutex& LivingMutex() {
+  static auto& mutex = *new std::mutex;
+  return mutex;
+}
 template <typename Object>
 Object* Born(Object* object) {
+  const std::lock_guard<std::mutex> lock(LivingMutex());
   Living().insert(object);
   return object;
 }
 template <typename Object>
 void Destroy(Object* object) {
+  if (object == nullptr && !Is("null-dies")) return;
+  const std::lock_guard<std::mutex> lock(LivingMutex());
   if (Living().erase(object) == 0) {
     std::fputs("stand-in: an object is destroyed that does not exist\n", stderr);
     std::abort();
@@ -77,7 +86,11 @@ void Destroy(Object* object) {
 }
 
 Error* MakeTrouble(Code code, std::string message) {
-  return Born(new Error{code, std::move(message)});
+  if (Is("no-words")) message.clear();
+  return Born(new Error{Is("strange-code") ? static_cast<Code>(99) : code, std::move(message)});
+}
+Error* Invalid(std::string message) {
+  return MakeTrouble(Code::kInvalidArgument, std::move(message));
 }
 Error* Internal(const absl::Status& status) {
   const Code code =
@@ -85,29 +98,29 @@ Error* Internal(const absl::Status& status) {
   return MakeTrouble(code, std::string(status.message()));
 }
 
-// Every function begins with it: a caller that knows fewer fields than the oldest API had is wrong.
-template <typename Args>
-Args* Checked(void* args, size_t size) {
-  auto* typed = static_cast<Args*>(args);
-  if (typed->head.struct_size < size) {
-    std::fputs("stand-in: a structure is too small\n", stderr);
-    std::abort();
-  }
-  return typed;
+// Stands in the table before every function that has a structure of a size: a caller that knows
+// fewer fields than the oldest API had is wrong.
+template <Error* (*code)(void*), size_t size>
+Error* Sized(void* args) {
+  const Head& head = *static_cast<Head*>(args);
+  if (head.struct_size < size && !Is("takes-short")) return Invalid("a structure is too small");
+  if (head.struct_size > (size + 7) / 8 * 8 && Is("exact-size")) return Invalid("too large");
+  if (head.extension_start != nullptr && Is("follows-extensions")) std::abort();
+  return code(args);
 }
 
 Error* DestroyError(void* args) {
-  Destroy(Checked<ErrorDestroyArgs>(args, sizeof(ErrorDestroyArgs))->error);
+  Destroy(static_cast<ErrorDestroyArgs*>(args)->error);
   return nullptr;
 }
 Error* ErrorMessage(void* args) {
-  auto* a = Checked<ErrorMessageArgs>(args, sizeof(ErrorMessageArgs));
+  auto* a = static_cast<ErrorMessageArgs*>(args);
   a->message = a->error->message.data();
   a->message_size = a->error->message.size();
   return nullptr;
 }
 Error* ErrorCode(void* args) {
-  auto* a = Checked<ErrorGetCodeArgs>(args, ASSAY_PJRT_SIZE(ErrorGetCodeArgs, code));
+  auto* a = static_cast<ErrorGetCodeArgs*>(args);
   a->code = a->error->code;
   return nullptr;
 }
@@ -127,7 +140,27 @@ Error* DestroyEvent(void* args) {
   Destroy(static_cast<EventArgs*>(args)->event);
   return nullptr;
 }
-Error* Await(void* args) { return static_cast<EventArgs*>(args)->event->error; }
+// Each error is the caller's own.
+Error* Await(void* args) {
+  const Error* error = static_cast<EventArgs*>(args)->event->error;
+  if (error == nullptr || Is("await-forgets")) return nullptr;
+  return Born(new Error(*error));
+}
+Error* EventError(void* args) {
+  const Error* error = static_cast<EventArgs*>(args)->event->error;
+  return error == nullptr ? nullptr : Born(new Error(*error));
+}
+Error* IsReady(void* args) {
+  static_cast<EventIsReadyArgs*>(args)->is_ready = !Is("never-ready");
+  return nullptr;
+}
+Error* OnReady(void* args) {
+  auto* a = static_cast<EventOnReadyArgs*>(args);
+  const Error* error = a->event->error;
+  for (int i = 0; i < (Is("calls-back-twice") ? 2 : 1); ++i)
+    a->callback(error == nullptr ? nullptr : Born(new Error(*error)), a->argument);
+  return nullptr;
+}
 
 Event* MakeEvent(std::string_view trouble) {
   auto* event = Born(new Event);
@@ -136,7 +169,7 @@ Event* MakeEvent(std::string_view trouble) {
 }
 
 Error* CreateClient(void* args) {
-  auto* a = Checked<ClientCreateArgs>(args, ASSAY_PJRT_SIZE(ClientCreateArgs, client));
+  auto* a = static_cast<ClientCreateArgs*>(args);
   if (Is("client")) return MakeTrouble(Code::kInternal, "no chip");
   if (Is("null-client")) return nullptr;
   BackendRegistry registry;
@@ -156,8 +189,10 @@ Error* DestroyClient(void* args) {
 }
 Error* PlatformName(void* args) {
   auto* a = static_cast<ClientTextArgs*>(args);
-  a->text = "stand-in";
-  a->text_size = 8;
+  static int calls = 0;
+  a->text = Is("changes-words") && ++calls % 2 == 0 ? "in-stand" : "stand-in";
+  a->text_size = Is("names-nothing") ? 0 : Is("counts-the-end") ? 9 : 8;
+  if (Is("writes-behind")) reinterpret_cast<uint64_t*>(a)[5] = 0;
   return nullptr;
 }
 Error* PlatformVersion(void* args) {
@@ -174,7 +209,7 @@ Error* Devices(void* args) {
 }
 
 Error* Compile(void* args) {
-  auto* a = Checked<ClientCompileArgs>(args, sizeof(ClientCompileArgs));
+  auto* a = static_cast<ClientCompileArgs*>(args);
   if (Is("compile")) return MakeTrouble(Code::kInternal, "the compiler is out");
   if (Is("compile-refused")) return MakeTrouble(Code::kUnimplemented, "no such op");
   if (Is("compile-invalid")) return MakeTrouble(Code::kInvalidArgument, "not HLO");
@@ -184,7 +219,8 @@ Error* Compile(void* args) {
   if (std::string_view(a->program->format, a->program->format_size) != "hlo")
     return MakeTrouble(Code::kUnimplemented, "another format");
   auto module = ReadModuleProto({a->program->code, a->program->code_size});
-  if (!module.ok()) return Internal(module.status());
+  if (!module.ok() && Is("compiles-anything")) module = std::make_unique<Module>("any");
+  if (!module.ok()) return Invalid(std::string(module.status().message()));
   auto program = a->client->backend->Compile(**module, {});
   if (!program.ok()) return Internal(program.status());
   a->executable = Born(new LoadedExecutable{*std::move(program), *std::move(module)});
@@ -214,10 +250,12 @@ Error* CountOutputs(void* args) {
 }
 
 Error* FromHost(void* args) {
-  auto* a = Checked<BufferFromHostArgs>(args, sizeof(BufferFromHostArgs));
+  auto* a = static_cast<BufferFromHostArgs*>(args);
   if (Is("transfer")) return MakeTrouble(Code::kResourceExhausted, "no room for an argument");
   const auto type = FromBufferType(a->type);
-  if (!type) return MakeTrouble(Code::kInvalidArgument, "a type");
+  if (!type) return Invalid("a type");
+  if (a->byte_strides != nullptr || a->device == nullptr)
+    return MakeTrouble(Code::kUnimplemented, "strides and memories");
   Literal value(Shape::Array(*type, DimVector(a->dims, a->dims + a->dim_count)));
   std::memcpy(value.bytes().data(), a->data, value.bytes().size());
   a->buffer = Born(new Buffer{std::move(value)});
@@ -244,25 +282,56 @@ Error* DimensionsOfBuffer(void* args) {
 }
 Error* IsDeleted(void* args) {
   auto* a = static_cast<BufferIsDeletedArgs*>(args);
-  a->is_deleted = Is("donated");
+  a->is_deleted = a->buffer->is_deleted || Is("donated");
+  return nullptr;
+}
+Error* DeleteBuffer(void* args) {
+  static_cast<BufferArgs*>(args)->buffer->is_deleted = !Is("keeps-deleted");
+  return nullptr;
+}
+Error* ReadyEvent(void* args) {
+  auto* a = static_cast<BufferReadyEventArgs*>(args);
+  a->event = MakeEvent("ready-event");
+  if (a->buffer->is_deleted && a->event->error == nullptr)
+    a->event->error = Invalid("the buffer is deleted");
   return nullptr;
 }
 Error* ToHost(void* args) {
-  auto* a = Checked<BufferToHostArgs>(args, sizeof(BufferToHostArgs));
+  auto* a = static_cast<BufferToHostArgs*>(args);
   const auto bytes = a->source->value.bytes();
-  if (a->destination_size < bytes.size()) return MakeTrouble(Code::kInvalidArgument, "too small");
+  if (a->source->is_deleted) return Invalid("the buffer is deleted");
+  const auto& dims = a->source->value.shape().dimensions();
+  const MemoryLayout* layout = a->host_layout;
+  const bool is_turned =
+      layout != nullptr && dims.size() > 1 && layout->tiled.minor_to_major[0] == 0;
+  if (is_turned && !Is("keeps-order")) return MakeTrouble(Code::kUnimplemented, "a layout");
+  if (a->destination == nullptr) {
+    a->destination_size = bytes.size();
+    return nullptr;
+  }
+  if (a->destination_size < bytes.size() && !Is("little-room")) return Invalid("too small");
   std::memcpy(a->destination, bytes.data(), bytes.size());
   a->event = MakeEvent("result-event");
   return nullptr;
 }
 
 Error* Execute(void* args) {
-  auto* a = Checked<ExecuteArgs>(args, sizeof(ExecuteArgs));
+  auto* a = static_cast<ExecuteArgs*>(args);
   if (Is("run")) return MakeTrouble(Code::kInternal, "the chip is hot");
   if (Is("run-dies")) std::raise(SIGSEGV);
+  if (a->device_count != 1) return Invalid("more than one device");
+  const Computation& entry = *a->executable->module->entry();
+  size_t wanted = static_cast<size_t>(entry.parameter_count());
+  if (a->argument_count != wanted && !(Is("ignores-count") && a->argument_count > wanted))
+    return Invalid("a wrong number of arguments");
   std::vector<const Literal*> arguments;
-  for (size_t i = 0; i < a->argument_count; ++i)
-    arguments.push_back(&a->argument_lists[0][i]->value);
+  for (size_t i = 0; i < wanted; ++i) {
+    const Buffer& argument = *a->argument_lists[0][i];
+    if (argument.is_deleted) return Invalid("a deleted argument");
+    if (!Compatible(argument.value.shape(), entry.parameter(static_cast<int64_t>(i))->shape()))
+      return Invalid("an argument of another shape");
+    arguments.push_back(&argument.value);
+  }
   auto result = a->executable->program->Run({arguments});
   if (!result.ok()) return Internal(result.status());
   const size_t count = OutputCount(*a->executable);
@@ -298,31 +367,51 @@ struct NamedFunction {
   Plain code;
 };
 constexpr NamedFunction kFunctions[] = {
-    {"destroy-error", Function::kErrorDestroy, DestroyError},
+    {"destroy-error", Function::kErrorDestroy,
+     Sized<DestroyError, ASSAY_PJRT_SIZE(ErrorDestroyArgs, error)>},
     {"error-message", Function::kErrorMessage, ErrorMessage},
-    {"error-code", Function::kErrorGetCode, ErrorCode},
-    {"initialize", Function::kPluginInitialize, Initialize},
-    {"attributes", Function::kPluginAttributes, Attributes},
-    {"destroy-event", Function::kEventDestroy, DestroyEvent},
-    {"await", Function::kEventAwait, Await},
-    {"client-create", Function::kClientCreate, CreateClient},
-    {"destroy-client", Function::kClientDestroy, DestroyClient},
-    {"platform-name", Function::kClientPlatformName, PlatformName},
-    {"platform-version", Function::kClientPlatformVersion, PlatformVersion},
-    {"devices", Function::kClientAddressableDevices, Devices},
-    {"compile", Function::kClientCompile, Compile},
-    {"from-host", Function::kClientBufferFromHostBuffer, FromHost},
-    {"destroy-loaded", Function::kLoadedExecutableDestroy, DestroyLoaded},
-    {"get-executable", Function::kLoadedExecutableGetExecutable, GetExecutable},
-    {"destroy-executable", Function::kExecutableDestroy, DestroyExecutable},
-    {"count-outputs", Function::kExecutableNumOutputs, CountOutputs},
-    {"optimized", Function::kExecutableOptimizedProgram, OptimizedText},
-    {"execute", Function::kLoadedExecutableExecute, Execute},
-    {"destroy-buffer", Function::kBufferDestroy, DestroyBuffer},
-    {"type", Function::kBufferElementType, TypeOfBuffer},
-    {"dimensions", Function::kBufferDimensions, DimensionsOfBuffer},
-    {"is-deleted", Function::kBufferIsDeleted, IsDeleted},
-    {"to-host", Function::kBufferToHostBuffer, ToHost},
+    {"error-code", Function::kErrorGetCode,
+     Sized<ErrorCode, ASSAY_PJRT_SIZE(ErrorGetCodeArgs, code)>},
+    {"initialize", Function::kPluginInitialize, Sized<Initialize, sizeof(PluginInitializeArgs)>},
+    {"attributes", Function::kPluginAttributes, Sized<Attributes, sizeof(PluginAttributesArgs)>},
+    {"destroy-event", Function::kEventDestroy, Sized<DestroyEvent, sizeof(EventArgs)>},
+    {"await", Function::kEventAwait, Sized<Await, sizeof(EventArgs)>},
+    {"client-create", Function::kClientCreate,
+     Sized<CreateClient, ASSAY_PJRT_SIZE(ClientCreateArgs, client)>},
+    {"destroy-client", Function::kClientDestroy, Sized<DestroyClient, sizeof(ClientArgs)>},
+    {"platform-name", Function::kClientPlatformName, Sized<PlatformName, sizeof(ClientTextArgs)>},
+    {"platform-version", Function::kClientPlatformVersion,
+     Sized<PlatformVersion, sizeof(ClientTextArgs)>},
+    {"devices", Function::kClientAddressableDevices, Sized<Devices, sizeof(ClientDevicesArgs)>},
+    {"compile", Function::kClientCompile, Sized<Compile, sizeof(ClientCompileArgs)>},
+    {"from-host", Function::kClientBufferFromHostBuffer,
+     Sized<FromHost, sizeof(BufferFromHostArgs)>},
+    {"destroy-loaded", Function::kLoadedExecutableDestroy,
+     Sized<DestroyLoaded, sizeof(LoadedExecutableArgs)>},
+    {"get-executable", Function::kLoadedExecutableGetExecutable,
+     Sized<GetExecutable, sizeof(GetExecutableArgs)>},
+    {"destroy-executable", Function::kExecutableDestroy,
+     Sized<DestroyExecutable, sizeof(ExecutableArgs)>},
+    {"count-outputs", Function::kExecutableNumOutputs,
+     Sized<CountOutputs, sizeof(ExecutableCountArgs)>},
+    {"optimized", Function::kExecutableOptimizedProgram,
+     Sized<OptimizedText, sizeof(OptimizedProgramArgs)>},
+    {"execute", Function::kLoadedExecutableExecute,
+     Sized<Execute, ASSAY_PJRT_SIZE(ExecuteArgs, execute_device)>},
+    {"destroy-buffer", Function::kBufferDestroy, Sized<DestroyBuffer, sizeof(BufferArgs)>},
+    {"type", Function::kBufferElementType,
+     Sized<TypeOfBuffer, ASSAY_PJRT_SIZE(BufferTypeArgs, type)>},
+    {"dimensions", Function::kBufferDimensions,
+     Sized<DimensionsOfBuffer, sizeof(BufferDimensionsArgs)>},
+    {"is-deleted", Function::kBufferIsDeleted,
+     Sized<IsDeleted, ASSAY_PJRT_SIZE(BufferIsDeletedArgs, is_deleted)>},
+    {"to-host", Function::kBufferToHostBuffer, Sized<ToHost, sizeof(BufferToHostArgs)>},
+    {"event-error", Function::kEventError, Sized<EventError, sizeof(EventArgs)>},
+    {"is-ready", Function::kEventIsReady,
+     Sized<IsReady, ASSAY_PJRT_SIZE(EventIsReadyArgs, is_ready)>},
+    {"on-ready", Function::kEventOnReady, Sized<OnReady, sizeof(EventOnReadyArgs)>},
+    {"delete", Function::kBufferDelete, Sized<DeleteBuffer, sizeof(BufferArgs)>},
+    {"ready-event", Function::kBufferReadyEvent, Sized<ReadyEvent, sizeof(BufferReadyEventArgs)>},
 };
 
 // The trouble of one function, "NAME:missing", "NAME:dies" or "NAME:CODE", if that is what is
