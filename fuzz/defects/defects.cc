@@ -29,8 +29,10 @@ bool IsGuarded(const nlohmann::json& defect) {
          (!when.empty() && when != "always");
 }
 
-PlantedDefect ReadOne(const nlohmann::json& object, const std::string& of_class) {
+PlantedDefect ReadOne(nlohmann::json object, const std::string& of_class) {
   PlantedDefect defect;
+  defect.passes = Text(object, "passes");
+  object.erase("passes");
   defect.of_class = of_class;
   defect.json = object.dump();
   defect.name = Text(object, "name");

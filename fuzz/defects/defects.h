@@ -1,7 +1,8 @@
 // The planted defects: data in fuzz/defects/, compiled in, one file for each class with a list of
 // them: {"class": "orders", "defects": [...]}. The format of one is that of Defect
-// (optimized/defects/defect.h), which the compiler reads from CompileOptions::defect; here only
-// what people and campaigns ask of one is looked at.
+// (optimized/defects/defect.h), which the compiler reads from CompileOptions::defect, and a field
+// "passes" where the compiler must run others than by default; here only what people and campaigns
+// ask of one is looked at.
 #pragma once
 
 #include <map>
@@ -21,6 +22,7 @@ struct PlantedDefect {
   std::string kind;      // of that decision
   std::string op;        // operator
   std::string json;      // for CompileOptions::defect
+  std::string passes;    // "all": its gate is asked only where every pass runs; mostly empty
   bool guarded = false;  // bites only at some values or attributes
 };
 

@@ -3,12 +3,17 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "optimized/codegen/element_emitter.h"
+#include "optimized/cpu/cpu_target.h"
 #include "optimized/cpu/kernels/array_kernels.h"
 #include "optimized/cpu/native/optional_direct.h"
 #include "optimized/cpu/testing.h"
+#include "optimized/gates/rule_names.h"
+#include "optimized/passes/fallbacks/kernel_answers.h"
 #include "optimized/passes/fusion/fusion_to_call.h"
+#include "optimized/pipeline/registry.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -210,6 +215,35 @@ TEST(CpuBackend, RefusesWrongOptions) {
   for (const char* name : {"cpu:isa=mips", "cpu:direct=yes", "cpu:threads=0", "cpu:tier=slow",
                            "cpu:what=1", "cpu:passes=maybe", "cpu:idle=-1"}) {
     EXPECT_FALSE(registry.Create(name).ok()) << name;
+  }
+}
+
+// Whatever a kernel makes as a whole is written in other ops when it is refused, or there is a
+// reason why not.
+TEST(CpuTarget, KernelsHaveAnAnswer) {
+  std::set<Opcode> answered;
+  std::set<std::string_view> gates;
+  for (const KernelAnswer& answer : KernelAnswers()) {
+    answered.insert(answer.opcode);
+    EXPECT_EQ(answer.gate.empty(), answer.pass.empty()) << Name(answer.opcode);
+    EXPECT_FALSE(answer.gate.empty() && answer.none_because.empty()) << Name(answer.opcode);
+    if (answer.gate.empty()) continue;
+    gates.insert(answer.gate);
+    const DecisionRule* rule = FindRule(answer.gate);
+    ASSERT_NE(rule, nullptr) << answer.gate;
+    EXPECT_EQ(rule->kind, DecisionKind::kLibrary) << answer.gate;
+    EXPECT_NE(FindPass(answer.pass), nullptr) << answer.pass;
+  }
+  for (int k = 0; k < kOpcodeCount; ++k) {
+    const auto opcode = static_cast<Opcode>(k);
+    if (CpuTarget().IsNative(opcode)) {
+      EXPECT_TRUE(answered.contains(opcode)) << Name(opcode);
+    }
+  }
+  for (const DecisionRule& rule : DecisionRules()) {
+    if (rule.kind == DecisionKind::kLibrary && rule.name.starts_with("native-")) {
+      EXPECT_TRUE(gates.contains(rule.name)) << rule.name;
+    }
   }
 }
 

@@ -198,7 +198,7 @@ PipelineOptions EveryPassOptions() {
   options.on_request = true;
   options.pass_options.reduce_window_size = 3;
   options.pass_options.expand = true;
-  options.pass_options.bfloat16 = BFloat16Support::Find("none");
+  options.pass_options.bfloat16 = BFloat16Support::Find("dot");
   return options;
 }
 

@@ -40,16 +40,21 @@
 #include "optimized/passes/expanders/scaled_dot_expander.h"
 #include "optimized/passes/expanders/scan_expander.h"
 #include "optimized/passes/expanders/top_k_expander.h"
-#include "optimized/passes/fallbacks/convolution_4d_expander.h"
-#include "optimized/passes/fallbacks/convolution_group_converter.h"
-#include "optimized/passes/fallbacks/factorization_expanders.h"
+#include "optimized/passes/fallbacks/all_gather_decomposer.h"
+#include "optimized/passes/fallbacks/contractions/convolution_4d_expander.h"
+#include "optimized/passes/fallbacks/contractions/convolution_group_converter.h"
+#include "optimized/passes/fallbacks/contractions/factorization_expanders.h"
+#include "optimized/passes/fallbacks/contractions/fft_expander.h"
 #include "optimized/passes/fallbacks/gather_expander.h"
 #include "optimized/passes/fallbacks/logistic_expander.h"
 #include "optimized/passes/fallbacks/rng_bit_generator_expander.h"
 #include "optimized/passes/fallbacks/scatter_expander.h"
+#include "optimized/passes/fallbacks/select_and_scatter_expander.h"
 #include "optimized/passes/fallbacks/stable_sort_expander.h"
 #include "optimized/passes/fallbacks/top_k_decomposer.h"
+#include "optimized/passes/floats/bfloat16_conversion_folding.h"
 #include "optimized/passes/floats/bfloat16_normalization.h"
+#include "optimized/passes/floats/bfloat16_propagation.h"
 #include "optimized/passes/floats/element_type_converter.h"
 #include "optimized/passes/forms/batch_dot_simplification.h"
 #include "optimized/passes/forms/dot_decomposer.h"
@@ -100,6 +105,9 @@ constexpr PassInfo kPasses[] = {
      Make<AlgebraicSimplifier>},
     {"alias-passthrough-params", RunsIn::kOnRequest,
      "parameters that are results share their memory", Make<AliasPassthroughParams>},
+    {"all-gather-decomposer", RunsIn::kPipeline,
+     "parts are placed in zeros and added up, where all-gathers are refused",
+     Make<AllGatherDecomposer>},
     {"all-reduce-combiner", RunsIn::kPipeline,
      "small all-reduces that do not need each other become one", Make<AllReduceCombiner>},
     {"all-reduce-cross-combiner", RunsIn::kPipeline,
@@ -113,10 +121,15 @@ constexpr PassInfo kPasses[] = {
      Make<BatchDotSimplification>},
     {"batch-norm-expander", RunsIn::kCompiler, "batch norms in terms of smaller ops",
      Make<BatchNormExpander>},
+    {"bfloat16-conversion-folding", RunsIn::kOnRequest,
+     "contractions read and give BF16 without converts, by the backend's table",
+     Make<BFloat16ConversionFolding>},
     {"bfloat16-mixed-precision-removal", RunsIn::kOnRequest,
      "no op has BF16 beside F32, whatever a backend can do", Make<BFloat16MixedPrecisionRemoval>},
     {"bfloat16-normalization", RunsIn::kOnRequest,
      "BF16 becomes F32 where the backend does not do BF16", Make<BFloat16Normalization>},
+    {"bfloat16-propagation", RunsIn::kOnRequest,
+     "what all readers round to BF16 is rounded where it is made", Make<BFloat16Propagation>},
     {"call-graph-flattener", RunsIn::kCompiler, "each call site gets a computation of its own",
      Make<CallGraphFlattener>},
     {"call-inliner", RunsIn::kPipeline, "calls become what they call", Make<CallInliner>},
@@ -181,6 +194,8 @@ constexpr PassInfo kPasses[] = {
      Make<DynamicIndexSplitter>},
     {"epilogue-fusion", RunsIn::kOnRequest,
      "what only reads a dot becomes part of its kernel (of GPUs)", Make<EpilogueFusion>},
+    {"fft-expander", RunsIn::kPipeline,
+     "transforms as products with roots of unity, where the kernel is refused", Make<FftExpander>},
     {"form-expander", RunsIn::kCompiler, "rare forms of ops become the usual ones",
      Make<FormExpander>},
     {"fusion-merger", RunsIn::kOnRequest,
@@ -261,6 +276,9 @@ constexpr PassInfo kPasses[] = {
      Make<ScanExpander>},
     {"scatter-expander", RunsIn::kPipeline,
      "scatters are loops over windows, where the kernel is refused", Make<ScatterExpander>},
+    {"select-and-scatter-expander", RunsIn::kPipeline,
+     "windows are compared element by element, where the kernel is refused",
+     Make<SelectAndScatterExpander>},
     {"slice-sinker", RunsIn::kPipeline,
      "ops on slices of the same arrays become slices of one on the whole", Make<SliceSinker>},
     {"sort-simplifier", RunsIn::kPipeline, "sorts lose arrays that nobody looks at",

@@ -60,6 +60,10 @@ constexpr StepCondition kLaunches = {"for targets where a launch is dear", Never
 constexpr StepCondition kBuffersDoIt = {"to see it in HLO; buffer assignment does it", Never};
 constexpr StepCondition kNarrowFloats = {
     "for targets without arithmetic in some types of floats; this one has it in all", Never};
+constexpr StepCondition kRounding = {
+    "for targets whose contractions round what they read; fusion moves the bytes once here", Never};
+constexpr StepCondition kNarrowReads = {
+    "for targets whose contractions read BF16; here kernels convert what they pack", Never};
 constexpr StepCondition kOwnLayouts = {
     "for targets whose kernels ask for an order of dimensions; those here take any", Never};
 constexpr StepCondition kSchedules = {"for modules that keep the schedule they came with", Never};
@@ -128,6 +132,9 @@ constexpr PipelineStep kSteps[] = {
     {"cholesky-expander", kOptimize, false, {}, 1, &kRefused},
     {"triangular-solve-expander", kOptimize, false, {}, 1, &kRefused},
     {"rng-bit-generator-expander", kOptimize, false, {}, 1, &kRefused},
+    {"select-and-scatter-expander", kOptimize, false, {}, 1, &kRefused},
+    {"fft-expander", kOptimize, false, {}, 1, &kRefused},
+    {"all-gather-decomposer", kOptimize, false, {}, 1, &kRefused},
     {"gather-expander", kOptimize, false, {}, 1, &kRefused},
     {"scatter-expander", kOptimize, false, {}, 1, &kRefused},
     {"convolution-group-converter", kOptimize, false, {}, 1, &kRefused},
@@ -162,7 +169,9 @@ constexpr PipelineStep kSteps[] = {
     {"all-reduce-cross-combiner", kOptimize, false, {}, 1, &kReplicasAndPartitions},
     {"all-reduce-combiner", kOptimize, false, {}, 1, &kSeveralDevices},
     {"convolution-canonicalization", kOptimize, kOnRequest, {}, 1, &kOwnLayouts},
+    {"bfloat16-propagation", kOptimize, kOnRequest, {}, 1, &kRounding},
     {"bfloat16-normalization", kOptimize, kOnRequest, {}, 1, &kNarrowFloats},
+    {"bfloat16-conversion-folding", kOptimize, kOnRequest, {}, 1, &kNarrowReads},
     {"hlo-element-type-converter", kOptimize, kOnRequest, {}, 1, &kNarrowFloats},
     {"reduction-layout-normalizer", kOptimize, kOnRequest, {}, 1, &kOwnLayouts, kOnGpu},
     {"reduction-degenerate-dim-remover", kOptimize, kOnRequest, {}, 1, &kRowsAndColumns, kOnGpu},
@@ -206,6 +215,13 @@ constexpr OrderRule kOrder[] = {
     {kFollowed, "sort-simplifier", "topk-rewriter", "arrays that nobody reads are gone by then"},
     {kBefore, "top-k-decomposer", "stable-sort-expander", "what the one leaves is a stable sort"},
     {kBefore, "scatter-expander", "map-inliner", "windows are combined by maps"},
+    {kBefore, "select-and-scatter-expander", "map-inliner", "windows are compared by maps"},
+    {kBefore, "bfloat16-propagation", "bfloat16-normalization",
+     "it may leave types side by side that the backend does not take"},
+    {kBefore, "bfloat16-propagation", "bfloat16-conversion-folding",
+     "converts are where they stay by then"},
+    {kBefore, "bfloat16-normalization", "bfloat16-conversion-folding",
+     "it puts converts before what may do without"},
     {kBefore, "reduction-dimension-grouper", "reduction-splitter",
      "dimensions apart from each other are not neighbours by then"},
     {kBefore, "alias-passthrough-params", "copy-insertion", "copies are made by the aliases"},

@@ -22,6 +22,7 @@
 #include "spec/backend/check.h"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
 #include "spec/verifier/verifier.h"
 #include "tools/assay/environment.h"
 
@@ -139,17 +140,21 @@ bool MayBiteInCode(const Defect& defect, const Module& module) {
   return false;
 }
 
+// Defects that want the same passes.
 class Screen {
  public:
-  Screen(const std::vector<PlantedDefect>& planted, const ScreenOptions& options)
-      : planted_(planted), options_(options), results_(planted.size()) {}
+  Screen(std::vector<PlantedDefect> planted, const ScreenOptions& options)
+      : planted_(std::move(planted)), options_(options), results_(planted_.size()) {}
 
   absl::StatusOr<std::vector<ScreenResult>> Run() {
     for (const PlantedDefect& defect : planted_) {
       ASSAY_ASSIGN_OR_RETURN(Defect parsed, ParseDefect(defect.json));
       parsed_.push_back(std::move(parsed));
     }
-    ASSAY_ASSIGN_OR_RETURN(backend_, OpenBackend("cpu"));
+    const std::string& passes = planted_[0].passes;
+    if (!passes.empty()) pipeline_ = EveryPassOptions();
+    ASSAY_ASSIGN_OR_RETURN(backend_,
+                           OpenBackend(passes.empty() ? "cpu" : StrCat("cpu:passes=", passes)));
     oracle_ = MakeOracle();
     watcher_ = std::make_shared<Watcher>(parsed_);
     if (backend_->Describe().capability) {
@@ -177,7 +182,7 @@ class Screen {
   std::vector<size_t> Candidates(const Module& module) {
     std::unique_ptr<Module> copy = module.Clone("");
     Gates gates(-1, watcher_);
-    const bool optimized = Optimize(*copy, gates).ok();
+    const bool optimized = Optimize(*copy, gates, pipeline_).ok();
     std::set<size_t> noted = watcher_->Take();
     for (size_t d = 0; d < parsed_.size(); ++d) {
       if (MayBiteInCode(parsed_[d], module) || (optimized && MayBiteInCode(parsed_[d], *copy))) {
@@ -223,8 +228,9 @@ class Screen {
     return true;
   }
 
-  const std::vector<PlantedDefect>& planted_;
+  const std::vector<PlantedDefect> planted_;
   const ScreenOptions& options_;
+  PipelineOptions pipeline_;
   std::vector<ScreenResult> results_;
   std::vector<Defect> parsed_;
   std::unique_ptr<Backend> backend_;
@@ -237,7 +243,14 @@ class Screen {
 
 absl::StatusOr<std::vector<ScreenResult>> ScreenDefects(const std::vector<PlantedDefect>& defects,
                                                         const ScreenOptions& options) {
-  return Screen(defects, options).Run();
+  std::map<std::string, std::vector<PlantedDefect>> by_passes;
+  for (const PlantedDefect& defect : defects) by_passes[defect.passes].push_back(defect);
+  std::vector<ScreenResult> results;
+  for (const auto& [passes, alike] : by_passes) {
+    ASSAY_ASSIGN_OR_RETURN(const std::vector<ScreenResult> some, Screen(alike, options).Run());
+    results.insert(results.end(), some.begin(), some.end());
+  }
+  return results;
 }
 
 }  // namespace assay

@@ -30,7 +30,8 @@ struct ScreenOptions {
   std::function<void(const PlantedDefect& defect, const ScreenResult& result)> done;
 };
 
-// On the backend cpu, one result per defect. The programs are those of a campaign of that seed.
+// On the backend cpu, one result per defect, those of the same passes together. The programs are
+// those of a campaign of that seed.
 absl::StatusOr<std::vector<ScreenResult>> ScreenDefects(const std::vector<PlantedDefect>& defects,
                                                         const ScreenOptions& options);
 

@@ -61,7 +61,8 @@ std::optional<MutationScore> RunOne(const Options& options, const PlantedDefect&
   campaign.seed = options.seed;
   campaign.seconds = seconds;
   campaign.jobs = options.jobs;
-  campaign.backends = {options.backend};
+  campaign.backends = {defect.passes.empty() ? options.backend
+                                             : StrCat(options.backend, ":passes=", defect.passes)};
   campaign.compile.defect = defect.json;
   campaign.out_dir = options.out + "/" + defect.name;
   score.limit = seconds;

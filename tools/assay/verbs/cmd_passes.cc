@@ -7,6 +7,7 @@
 #include "conformance/case_files.h"
 #include "fuzz/generator/generate.h"
 #include "nlohmann/json.hpp"
+#include "optimized/passes/fallbacks/kernel_answers.h"
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/pipeline/registry.h"
 #include "spec/backend/check.h"
@@ -143,6 +144,15 @@ std::string Page(const Options& options, const std::vector<Source>& sources) {
     for (const Source& source : sources) StrAppend(&out, " ", In(source.changed, info.name), " |");
     StrAppend(&out, " ", WithoutKernels(sources, info.name), " | ", WithAll(sources, info.name),
               " |\n");
+  }
+  StrAppend(
+      &out,
+      "\nOps whose result a kernel of the CPU makes as a whole, what runs where it is refused, "
+      "and what stays with the kernel.\n\n| op | gate | instead | stays |\n| --- | --- | --- | "
+      "--- |\n");
+  for (const KernelAnswer& answer : KernelAnswers()) {
+    StrAppend(&out, "| ", Name(answer.opcode), " | ", answer.gate.empty() ? "-" : answer.gate,
+              " | ", answer.pass.empty() ? "-" : answer.pass, " | ", answer.none_because, " |\n");
   }
   return out;
 }

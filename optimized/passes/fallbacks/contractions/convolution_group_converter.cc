@@ -1,5 +1,5 @@
 // Slices, convolves and concatenates.
-#include "optimized/passes/fallbacks/convolution_group_converter.h"
+#include "optimized/passes/fallbacks/contractions/convolution_group_converter.h"
 
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
 // Cholesky looks to the left: column j is what the columns before it leave. A solve takes rows in
 // the order in which they depend on each other.
-#include "optimized/passes/fallbacks/factorization_expanders.h"
+#include "optimized/passes/fallbacks/contractions/factorization_expanders.h"
 
 #include <limits>
 #include <vector>

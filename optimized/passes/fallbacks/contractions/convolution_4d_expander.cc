@@ -1,5 +1,5 @@
 // Reshapes around a convolution of fewer dimensions.
-#include "optimized/passes/fallbacks/convolution_4d_expander.h"
+#include "optimized/passes/fallbacks/contractions/convolution_4d_expander.h"
 
 #include <algorithm>
 #include <vector>
