@@ -112,6 +112,7 @@ constexpr DecisionRule kRules[] = {
     {"expand-triangular-solve", kRewrite},
     {"fold-bf16-operand", kRewrite},
     {"fold-bf16-result", kRewrite},
+    {"fuse-attention", kKernel},
     {"fuse-contraction", kKernel},
     {"fuse-epilogue", kKernel},
     {"fuse-horizontally", kKernel},

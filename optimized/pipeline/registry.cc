@@ -61,6 +61,7 @@
 #include "optimized/passes/forms/slice_sinker.h"
 #include "optimized/passes/forms/top_k_rewriter.h"
 #include "optimized/passes/forms/variadic_op_splitter.h"
+#include "optimized/passes/fusion/attention_fusion.h"
 #include "optimized/passes/fusion/contraction_fusion.h"
 #include "optimized/passes/fusion/defuser.h"
 #include "optimized/passes/fusion/epilogue_fusion.h"
@@ -117,6 +118,8 @@ constexpr PassInfo kPasses[] = {
      "all-reduces of what all replicas have need no communication", Make<AllReduceSimplifier>},
     {"async-expander", RunsIn::kCompiler, "starts and dones become the plain operation",
      Make<AsyncExpander>},
+    {"attention-fusion", RunsIn::kOnRequest,
+     "two dots and the weights between them become one kernel (of GPUs)", Make<AttentionFusion>},
     {"batch-dot-simplification", RunsIn::kPipeline, "batch dimensions of size 1 go from dots",
      Make<BatchDotSimplification>},
     {"batch-norm-expander", RunsIn::kCompiler, "batch norms in terms of smaller ops",

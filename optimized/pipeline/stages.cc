@@ -192,6 +192,7 @@ constexpr PipelineStep kSteps[] = {
     {"fusion-merger", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu},
     {"epilogue-fusion", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu, kOnGpu},
     {"row-fusion", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu, kOnGpu},
+    {"attention-fusion", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu, kOnGpu},
     {"multi-output-fusion", kOptimize},
     {"dce", kOptimize},
     {"variadic-op-splitter", kOptimize, false, {}, 1, &kGpu},

@@ -5,6 +5,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "optimized/analysis/walks/contractions.h"
 #include "optimized/analysis/walks/elementwise_ops.h"
 #include "optimized/analysis/walks/reductions.h"
 
@@ -23,7 +25,8 @@ bool IsSplat(const Instruction& broadcast) {
 
 class RowChecker {
  public:
-  explicit RowChecker(const Computation& fused) : fused_(fused), rows_(RowsOf(fused)) {}
+  explicit RowChecker(const Computation& fused) : RowChecker(fused, RowsOf(fused)) {}
+  RowChecker(const Computation& fused, const Shape& rows) : fused_(fused), rows_(rows) {}
 
   std::vector<const Instruction*> Folds() {
     if (!rows_.IsArray() || rows_.rank() == 0 || rows_.ElementCount() == 0) return {};
@@ -31,19 +34,6 @@ class RowChecker {
       if (!Fits(*inst)) return {};
     }
     return folds_;
-  }
-
- private:
-  bool IsRows(const Shape& shape) const { return SameDimensions(shape, rows_); }
-  bool IsPerRow(const Shape& shape) const {
-    if (!shape.IsArray() || shape.rank() != rows_.rank() - 1) return false;
-    for (int64_t d = 0; d < shape.rank(); ++d) {
-      if (shape.dimension(d) != rows_.dimension(d)) return false;
-    }
-    return true;
-  }
-  bool IsPlain(const Shape& shape) const {
-    return shape.IsArray() && !IsComplex(shape.element_type());
   }
 
   bool Fits(const Instruction& inst) {
@@ -71,6 +61,19 @@ class RowChecker {
         }
         return inst.shape().rank() == 0 || IsRows(inst.shape()) || IsPerRow(inst.shape());
     }
+  }
+
+ private:
+  bool IsRows(const Shape& shape) const { return SameDimensions(shape, rows_); }
+  bool IsPerRow(const Shape& shape) const {
+    if (!shape.IsArray() || shape.rank() != rows_.rank() - 1) return false;
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (shape.dimension(d) != rows_.dimension(d)) return false;
+    }
+    return true;
+  }
+  bool IsPlain(const Shape& shape) const {
+    return shape.IsArray() && !IsComplex(shape.element_type());
   }
 
   // One value per row over its row; other arrays only as they lie in memory.
@@ -131,6 +134,86 @@ std::vector<std::vector<const Instruction*>> FoldsByTurn(const Computation& fuse
 
 std::vector<const Instruction*> FoldsOfRows(const Computation& fused) {
   return RowChecker(fused).Folds();
+}
+
+namespace {
+
+// The weights and all that they are made of, up to the scores; empty: there is more than one dot.
+absl::flat_hash_set<const Instruction*> RowsUpTo(const Instruction* weights,
+                                                 const Instruction*& scores) {
+  absl::flat_hash_set<const Instruction*> seen;
+  std::vector<const Instruction*> left = {weights};
+  while (!left.empty()) {
+    const Instruction* at = left.back();
+    left.pop_back();
+    if (at->opcode() == Opcode::kDot) {
+      if (scores != nullptr && scores != at) return {};
+      scores = at;
+      continue;
+    }
+    if (!seen.insert(at).second) continue;
+    left.insert(left.end(), at->operands().begin(), at->operands().end());
+  }
+  return seen;
+}
+
+// True if the dot sums along the innermost dimension of the operand and keeps its others.
+bool SumsRows(const Instruction& dot, int64_t operand) {
+  const DotDims dims = DotDims::Of(dot);
+  const std::vector<int64_t>& of = operand == 0 ? dims.lhs : dims.rhs;
+  if (of.empty() || of.back() >= 0) return false;
+  return std::count_if(of.begin(), of.end(), [](int64_t d) { return d < 0; }) == 1;
+}
+
+std::optional<RowAttention> AttentionBy(const Computation& fused, const Instruction* sums,
+                                        int64_t operand) {
+  RowAttention found{nullptr, sums->operand(operand), sums, operand};
+  const absl::flat_hash_set<const Instruction*> rows = RowsUpTo(found.weights, found.scores);
+  if (rows.empty() || found.scores == nullptr || !SumsRows(*sums, operand) ||
+      found.weights->opcode() == Opcode::kParameter ||
+      !SameDimensions(found.weights->shape(), found.scores->shape())) {
+    return std::nullopt;
+  }
+  RowChecker checker(fused, found.scores->shape());
+  bool has_reduce = false;
+  for (const Instruction* inst : fused.PostOrder()) {
+    if (inst == found.scores || inst == sums) continue;
+    if (!inst->shape().IsArray() || IsComplex(inst->shape().element_type())) return std::nullopt;
+    if (rows.contains(inst)) {
+      if (!checker.Fits(*inst)) return std::nullopt;
+      has_reduce = has_reduce || inst->opcode() == Opcode::kReduce;
+      continue;
+    }
+    const bool is_source = inst->opcode() == Opcode::kParameter ||
+                           inst->opcode() == Opcode::kConstant ||
+                           inst->opcode() == Opcode::kBroadcast;
+    if (!is_source && !(IsElementwise(inst->opcode()) && inst->callees().empty()))
+      return std::nullopt;
+  }
+  // The sums are read at their places alone.
+  std::vector<const Instruction*> left = {fused.root()};
+  while (!left.empty()) {
+    const Instruction* at = left.back();
+    left.pop_back();
+    if (at == sums) continue;
+    if (rows.contains(at) && at->opcode() != Opcode::kParameter) return std::nullopt;
+    if (!IsElementwise(at->opcode())) continue;
+    if (!SameDimensions(at->shape(), sums->shape())) return std::nullopt;
+    left.insert(left.end(), at->operands().begin(), at->operands().end());
+  }
+  return has_reduce ? std::optional(found) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<RowAttention> AttentionOf(const Computation& fused) {
+  for (const Instruction* inst : fused) {
+    if (inst->opcode() != Opcode::kDot || inst->shape().ElementCount() == 0) continue;
+    for (int64_t operand : {0, 1}) {
+      if (auto found = AttentionBy(fused, inst, operand)) return found;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 // rows whose results are spread over the rows that they came from.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "spec/ir/module.h"
@@ -22,5 +23,16 @@ std::vector<const Instruction*> FoldsOfRows(const Computation& fused);
 
 // Returns them in groups. Those of a group read none of each other, but some of the groups before.
 std::vector<std::vector<const Instruction*>> FoldsByTurn(const Computation& fused);
+
+// Attention, row by row: a dot whose rows are made into weights by reduces along them, and a second
+// dot that sums another operand's lines by these weights.
+struct RowAttention {
+  const Instruction* scores = nullptr;   // the first dot: [..., length]
+  const Instruction* weights = nullptr;  // of the same dimensions
+  const Instruction* sums = nullptr;     // the second dot
+  int64_t operand = 0;                   // of the second dot, that the weights are
+};
+// If the fused computation is that and element-wise ops in front and behind.
+std::optional<RowAttention> AttentionOf(const Computation& fused);
 
 }  // namespace assay

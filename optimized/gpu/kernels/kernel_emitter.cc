@@ -301,6 +301,12 @@ absl::StatusOr<std::vector<EmittedKernel>> EmitWhole(const KernelContext& contex
                            ThreadKernel(context, plan, buffers, *bends).EmitRowFusion(choice));
     return kernels;
   }
+  if (choice.kind == KernelTemplate::kAttention) {
+    ASSAY_ASSIGN_OR_RETURN(
+        kernels.emplace_back(),
+        ThreadKernel(context, plan, buffers, *bends).EmitTemplate(plan.nests[0], choice));
+    return kernels;
+  }
   const WholeKernel made = KernelOf(plan, choice);
   for (const DeviceStage& stage : made.stages) {
     if (stage.threads == 0) continue;

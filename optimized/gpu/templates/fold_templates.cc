@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "optimized/analysis/walks/contractions.h"
 #include "optimized/analysis/walks/reductions.h"
 #include "optimized/analysis/walks/row_kernels.h"
 #include "optimized/codegen/reduction.h"
@@ -340,5 +341,125 @@ absl::Status EmitRowFusion(TemplateContext& context) {
   };
   return place->exists == nullptr ? results() : block.If(place->exists, results);
 }
+
+namespace {
+
+// Rows of scores and weights in shared memory, a row for each warp.
+class Attention {
+ public:
+  explicit Attention(TemplateContext& context)
+      : c_(context),
+        e_(context.elements),
+        ir_(context.ir()),
+        block_(context.elements),
+        attention_(*AttentionOf(*context.plan.instruction->callee())),
+        length_(attention_.scores->shape().dimensions().back()) {}
+
+  absl::Status Emit();
+
+ private:
+  int64_t Bent(const char* claim, int64_t known) const {
+    return c_.bends().Number(claim, c_.plan.instruction, known);
+  }
+  bool Forgets(const char* claim) const {
+    return c_.bends().Holds(claim, c_.plan.instruction, false);
+  }
+  // Computes a row of `value`, keeps it in shared memory, and has it read from there.
+  absl::Status Keep(const Instruction& value, const Folder::RowPlace& place, const char* name);
+  absl::Status StoreSums(const Folder::RowPlace& place);
+
+  TemplateContext& c_;
+  ElementEmitter& e_;
+  llvm::IRBuilder<>& ir_;
+  BlockBuilder block_;
+  const RowAttention attention_;
+  const int64_t length_;
+};
+
+absl::Status Attention::Keep(const Instruction& value, const Folder::RowPlace& place,
+                             const char* name) {
+  const ElementType type = value.shape().element_type();
+  const int64_t warps = c_.choice.block_size / kWarp;
+  Value* shared = block_.SharedArray(type, warps * length_, name);
+  Value* warp = ir_.CreateUDiv(c_.thread, e_.Index(kWarp));
+  const int64_t pitch = Bent("optimize-kernel/attention-pitch", length_);
+  Value* first = ir_.CreateMul(warp, e_.Index(pitch));
+  const auto element = [&](Value* at, const ElementValues&) -> absl::StatusOr<ElementValues> {
+    ElementIndex index;
+    index.dims = place.kept;
+    index.dims.push_back(at);
+    ASSAY_ASSIGN_OR_RETURN(Value * one, e_.EmitOne(c_.frame, &value, index));
+    e_.builder().Store(type, one, e_.Address(type, shared, ir_.CreateAdd(first, at)));
+    return ElementValues{};
+  };
+  const int64_t end = Bent("optimize-kernel/attention-end", length_);
+  ASSAY_RETURN_IF_ERROR(e_.Loop(place.member, e_.Index(end), kWarp, {}, element).status());
+  // The array as a whole begins where row 0 would lie.
+  ElementIndex begin;
+  begin.dims = place.kept;
+  begin.dims.push_back(e_.Index(0));
+  Value* row = e_.LinearOf(value.shape().dimensions(), begin);
+  e_.AddSource(c_.frame, &value, {e_.Address(type, shared, ir_.CreateSub(first, row))});
+  return absl::OkStatus();
+}
+
+// Lanes take neighbouring elements of the row's sums.
+absl::Status Attention::StoreSums(const Folder::RowPlace& place) {
+  const Instruction& sums = *attention_.sums;
+  const DotDims dims = DotDims::Of(sums);
+  const std::vector<int64_t>& of_weights = attention_.operand == 0 ? dims.lhs : dims.rhs;
+  std::vector<Value*> at(sums.shape().rank(), nullptr);
+  for (size_t d = 0; d + 1 < of_weights.size(); ++d) at[of_weights[d]] = place.kept[d];
+  DimVector others;
+  int64_t count = 1;
+  for (int64_t d = 0; d < sums.shape().rank(); ++d) {
+    if (at[d] != nullptr) continue;
+    others.push_back(sums.shape().dimension(d));
+    count *= others.back();
+  }
+  count = Bent("optimize-kernel/attention-columns", count);
+  const auto column = [&](Value* number, const ElementValues&) -> absl::StatusOr<ElementValues> {
+    const std::vector<Value*> rest = e_.Delinearize(others, number);
+    ElementIndex index;
+    index.dims = at;
+    size_t next = 0;
+    for (Value*& dim : index.dims) {
+      if (dim == nullptr) dim = rest[next++];
+    }
+    ASSAY_RETURN_IF_ERROR(c_.store(index));
+    return ElementValues{};
+  };
+  return e_.Loop(place.member, e_.Index(count), kWarp, {}, column).status();
+}
+
+absl::Status Attention::Emit() {
+  std::optional<Folder::RowPlace> place;
+  for (const auto& turn : FoldsByTurn(*c_.plan.instruction->callee())) {
+    TemplateChoice one = c_.choice;
+    one.subjects = turn;
+    TemplateContext of_one{c_.plan,  c_.nest,   one,      e_,     c_.frame,
+                           c_.block, c_.thread, c_.store, nullptr};
+    Folder folder(of_one);
+    if (!place.has_value()) {
+      place = folder.PlaceOfRow();
+      // Lanes read only scores that they wrote themselves.
+      ASSAY_RETURN_IF_ERROR(Keep(*attention_.scores, *place, "scores"));
+    }
+    ASSAY_RETURN_IF_ERROR(folder.ProvideRow(*place));
+  }
+  ASSAY_RETURN_IF_ERROR(Keep(*attention_.weights, *place, "weights"));
+  if (!Forgets("optimize-kernel/attention-no-barrier")) block_.Barrier();
+  const auto sums = [&] { return StoreSums(*place); };
+  return place->exists == nullptr ? sums() : block_.If(place->exists, sums);
+}
+
+}  // namespace
+
+int64_t AttentionBlocks(const NestPlan& /*nest*/, const TemplateChoice& choice) {
+  const Shape& scores = choice.subjects[0]->shape();
+  return CeilOf(scores.ElementCount() / scores.dimensions().back(),
+                choice.block_size / choice.team);
+}
+absl::Status EmitAttention(TemplateContext& context) { return Attention(context).Emit(); }
 
 }  // namespace assay::gpu

@@ -17,7 +17,8 @@ constexpr int kMostKernels = 32;
 
 class LoopMeasurer {
  public:
-  explicit LoopMeasurer(const ProgramPlan& plan) : plan_(plan) {}
+  LoopMeasurer(const ProgramPlan& plan, const TemplateChoices& choices)
+      : plan_(plan), choices_(choices) {}
 
   // False if a frame does what a kernel cannot, or too much.
   bool Add(const FramePlan& caller, const Instruction* loop) {
@@ -63,6 +64,11 @@ class LoopMeasurer {
         form != KernelPlan::Form::kConcatenate) {
       return false;
     }
+    // An element of attention takes a row of scores: its own template alone keeps them.
+    const auto chosen = choices_.of_kernels.find(&step.kernel);
+    if (chosen != choices_.of_kernels.end() && chosen->second.kind == KernelTemplate::kAttention) {
+      return false;
+    }
     int64_t work = 0;
     for (const NestPlan& nest : step.kernel.nests) {
       const int64_t count = WrittenShape(*nest.outputs[0].instruction).ElementCount();
@@ -79,6 +85,7 @@ class LoopMeasurer {
   }
 
   const ProgramPlan& plan_;
+  const TemplateChoices& choices_;
   std::vector<const FramePlan*> frames_;
   int kernels_ = 0;
   int64_t most_ = 1, work_ = 0, copied_ = 0;
@@ -88,7 +95,7 @@ class LoopMeasurer {
 
 void ChooseForLoop(const ProgramPlan& plan, const FramePlan& caller, const StepPlan& loop,
                    Gates& gates, TemplateChoices& choices) {
-  LoopMeasurer measurer(plan);
+  LoopMeasurer measurer(plan, choices);
   if (!measurer.Add(caller, loop.instruction)) return;
   const Permission permission = gates.Allow(DecisionKind::kKernel, "loop-kernel", loop.instruction);
   if (!permission) return;

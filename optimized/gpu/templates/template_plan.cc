@@ -12,6 +12,7 @@
 #include "optimized/analysis/walks/row_kernels.h"
 #include "optimized/analysis/walks/walks.h"
 #include "optimized/gpu/templates/dot_sizes.h"
+#include "optimized/passes/fusion/attention_fusion.h"
 #include "spec/base/strings.h"
 #include "spec/ops/shape_inference.h"
 
@@ -92,6 +93,23 @@ class NestChooser {
                            ", ", choice.subjects.size(), " reduces");
     if (turns != choice.subjects.size()) StrAppend(&choice.reason, " in ", turns, " turns");
     if (outputs > 1) StrAppend(&choice.reason, ", ", outputs, " results");
+    return choice;
+  }
+
+  // Likewise.
+  std::optional<TemplateChoice> Attention() {
+    if (root_.opcode() != Opcode::kFusion || kernel_.form != KernelPlan::Form::kNests ||
+        kernel_.nests.size() != 1 || nest_.outputs.size() != 1) {
+      return std::nullopt;
+    }
+    const std::optional<RowAttention> found = AttentionOf(*root_.callee());
+    if (!found.has_value()) return std::nullopt;
+    const int64_t length = found->scores->shape().dimensions().back();
+    if (length > AttentionFusion::kLongestRow) return std::nullopt;
+    TemplateChoice choice{.kind = KernelTemplate::kAttention,
+                          .subjects = {found->scores, found->weights, found->sums}};
+    choice.team = kWarp;
+    choice.reason = StrCat("a warp for each row of ", length, " scores");
     return choice;
   }
 
@@ -301,9 +319,10 @@ class NestChooser {
 }  // namespace
 
 std::string_view Name(KernelTemplate kind) {
-  constexpr std::string_view kNames[] = {"threads", "vectors",    "rows",        "row fusion",
-                                         "columns", "transposed", "tiles",       "tensor tiles",
-                                         "scan",    "sort tiles", "top-k tiles", "loop in a block"};
+  constexpr std::string_view kNames[] = {"threads",  "vectors",    "rows",        "row fusion",
+                                         "columns",  "transposed", "tiles",       "tensor tiles",
+                                         "scan",     "sort tiles", "top-k tiles", "loop in a block",
+                                         "attention"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -313,7 +332,16 @@ TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& /*a
   for (const FramePlan& frame : plan.frames) {
     for (const StepPlan& step : frame.steps) {
       if (step.kind == StepPlan::Kind::kLoop) ChooseForLoop(plan, frame, step, gates, choices);
-      if (step.kind != StepPlan::Kind::kKernel || !step.kernel.is_optimized) continue;
+      if (step.kind != StepPlan::Kind::kKernel) continue;
+      // Made by a pass for this template; however plain code is to be, threads would do far more.
+      if (!step.kernel.nests.empty()) {
+        NestChooser chooser(step.kernel, step.kernel.nests[0], gates);
+        if (std::optional<TemplateChoice> attention = chooser.Attention()) {
+          choices.of_kernels[&step.kernel] = *std::move(attention);
+          continue;
+        }
+      }
+      if (!step.kernel.is_optimized) continue;
       TemplateChoice whole = ChooseForKernel(step.kernel, gates);
       if (whole.kind != KernelTemplate::kThreads) {
         choices.of_kernels[&step.kernel] = std::move(whole);

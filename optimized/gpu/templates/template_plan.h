@@ -29,6 +29,7 @@ enum class KernelTemplate : uint8_t {
   kSortTiles,    // lines that are sorted in shared memory, tile by tile
   kTopTiles,     // the best of lines, by the same network
   kLoop,         // a loop with a small body, which one block runs
+  kAttention,    // rows of scores, weights and sums by them, a warp for each row
 };
 std::string_view Name(KernelTemplate kind);  // "rows"
 

@@ -13,6 +13,7 @@ constexpr TemplateCode kTemplates[] = {
     {KernelTemplate::kVectors, VectorBlocks, EmitVectors},
     {KernelTemplate::kRows, RowBlocks, EmitRows},
     {KernelTemplate::kRowFusion, RowFusionBlocks, EmitRowFusion},
+    {KernelTemplate::kAttention, AttentionBlocks, EmitAttention},
     {KernelTemplate::kColumns, ColumnBlocks, EmitColumns},
     {KernelTemplate::kTransposed, TransposedBlocks, EmitTransposed},
     {KernelTemplate::kDotTiles, DotBlocks, EmitDotTiles},

@@ -43,6 +43,8 @@ absl::Status EmitRows(TemplateContext& context);
 int64_t RowFusionBlocks(const NestPlan& nest, const TemplateChoice& choice);
 // `store` may have nothing to do: all results have one value per row.
 absl::Status EmitRowFusion(TemplateContext& context);
+int64_t AttentionBlocks(const NestPlan& nest, const TemplateChoice& choice);
+absl::Status EmitAttention(TemplateContext& context);
 int64_t ColumnBlocks(const NestPlan& nest, const TemplateChoice& choice);
 absl::Status EmitColumns(TemplateContext& context);
 int64_t TransposedBlocks(const NestPlan& nest, const TemplateChoice& choice);

@@ -1,11 +1,9 @@
 // Looks from each contraction at its only reader, and writes both down as one fusion.
 #include "optimized/passes/fusion/epilogue_fusion.h"
 
-#include <vector>
-
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "optimized/passes/fusion/fusion_writer.h"
 #include "optimized/passes/util/module_util.h"
 #include "spec/ops/op_table.h"
 
@@ -28,7 +26,7 @@ class Epilogue {
         !gates_.Allow(DecisionKind::kKernel, "fuse-epilogue", contraction_)) {
       return false;
     }
-    Build();
+    FusionWriter({contraction_, reader_}, {reader_}, "fused_epilogue").Replace();
     return true;
   }
 
@@ -77,59 +75,9 @@ class Epilogue {
     return of_sum.contains(callee.root());
   }
 
-  Instruction* Parameter(Computation* fused, Instruction* value) {
-    Instruction*& inside = inside_[value];
-    if (inside == nullptr) {
-      inside = fused->AddParameter(static_cast<int64_t>(operands_.size()), value->shape());
-      operands_.push_back(value);
-    }
-    return inside;
-  }
-
-  static Instruction* Copy(Computation* fused, const Instruction& inst,
-                           const std::vector<Instruction*>& operands) {
-    Instruction* copy = fused->Add(inst.opcode(), inst.shape(), operands, inst.attributes(),
-                                   inst.callees(), inst.name());
-    copy->set_literal(inst.shared_literal());
-    return copy;
-  }
-
-  void Build() {
-    Computation* computation = contraction_->parent();
-    Computation* fused = computation->parent()->AddComputation("fused_epilogue");
-    std::vector<Instruction*> factors, arguments;
-    for (Instruction* operand : contraction_->operands()) {
-      factors.push_back(Parameter(fused, operand));
-    }
-    inside_[contraction_] = Copy(fused, *contraction_, factors);
-    for (Instruction* operand : reader_->operands()) arguments.push_back(Parameter(fused, operand));
-    if (reader_->opcode() != Opcode::kFusion) {
-      fused->set_root(Copy(fused, *reader_, arguments));
-    } else {
-      absl::flat_hash_map<const Instruction*, Instruction*> copies;
-      for (const Instruction* inst : reader_->callee()->PostOrder()) {
-        if (inst->opcode() == Opcode::kParameter) {
-          copies[inst] = arguments[static_cast<size_t>(inst->parameter_number())];
-          continue;
-        }
-        std::vector<Instruction*> operands;
-        for (const Instruction* operand : inst->operands()) operands.push_back(copies.at(operand));
-        copies[inst] = Copy(fused, *inst, operands);
-      }
-      fused->set_root(copies.at(reader_->callee()->root()));
-    }
-    Instruction* fusion =
-        computation->Add(Opcode::kFusion, reader_->shape(), operands_,
-                         Attributes().Set(Attr::kFusionKind, FusionKind::kLoop), {&fused, 1});
-    reader_->ReplaceAllUsesWith(fusion);
-    computation->RemoveWithDeadOperands(reader_);
-  }
-
   Instruction* contraction_;
   Gates& gates_;
   Instruction* reader_ = nullptr;
-  std::vector<Instruction*> operands_;
-  absl::flat_hash_map<const Instruction*, Instruction*> inside_;
 };
 
 }  // namespace

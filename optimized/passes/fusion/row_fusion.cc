@@ -4,11 +4,10 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "optimized/analysis/walks/row_kernels.h"
+#include "optimized/passes/fusion/fusion_writer.h"
 #include "optimized/passes/util/module_util.h"
-#include "optimized/passes/util/while_util.h"
 #include "spec/ops/op_table.h"
 
 namespace assay {
@@ -31,19 +30,23 @@ class RowGroup {
     GrowSideways();
     Grow();
     if (members_.size() < 2) return false;
-    Build();
-    const size_t folds = FoldsOfRows(*fused_).size();
+    std::vector<Instruction*> results;
+    for (Instruction* member : members_) {
+      if (IsRead(*member)) results.push_back(member);
+    }
+    if (results.empty()) return false;
+    FusionWriter writer(members_, results, "fused_rows");
+    const size_t folds = FoldsOfRows(writer.computation()).size();
     // Without rows among the results there is nothing to gain for one reduce.
-    const bool has_rows = absl::c_any_of(outputs_, [&](const Instruction* output) {
-      return SameDimensions(output->shape(), rows_);
-    });
+    const bool has_rows = absl::c_any_of(
+        results, [&](const Instruction* result) { return SameDimensions(result->shape(), rows_); });
     const bool pays = folds > (has_rows ? 0 : 1);
-    if (!pays || outputs_.size() > kMaxResults || operands_.size() > kMaxOperands ||
+    if (!pays || results.size() > kMaxResults || writer.operand_count() > kMaxOperands ||
         !gates_.Allow(DecisionKind::kKernel, "fuse-rows", last_)) {
-      last_->parent()->parent()->RemoveComputation(fused_);
+      writer.Drop();
       return false;
     }
-    Replace();
+    writer.Replace();
     return true;
   }
 
@@ -171,80 +174,11 @@ class RowGroup {
     return true;
   }
 
-  Instruction* Inside(Instruction* value) {
-    Instruction*& inside = inside_[value];
-    if (inside != nullptr) return inside;
-    if (IsMember(value)) {
-      Instruction* made = Copy(*value);
-      inside_[value] = made;
-      return made;
-    }
-    inside = fused_->AddParameter(static_cast<int64_t>(operands_.size()), value->shape());
-    operands_.push_back(value);
-    return inside;
-  }
-
-  Instruction* Copy(const Instruction& member) {
-    std::vector<Instruction*> arguments;
-    for (Instruction* operand : member.operands()) arguments.push_back(Inside(operand));
-    if (member.opcode() != Opcode::kFusion) return Add(member, arguments);
-    absl::flat_hash_map<const Instruction*, Instruction*> copies;
-    for (const Instruction* inst : member.callee()->PostOrder()) {
-      if (inst->opcode() == Opcode::kParameter) {
-        copies[inst] = arguments[static_cast<size_t>(inst->parameter_number())];
-        continue;
-      }
-      std::vector<Instruction*> operands;
-      for (const Instruction* operand : inst->operands()) operands.push_back(copies.at(operand));
-      copies[inst] = Add(*inst, operands);
-    }
-    return copies.at(member.callee()->root());
-  }
-
-  Instruction* Add(const Instruction& like, const std::vector<Instruction*>& operands) {
-    Instruction* copy = fused_->Add(like.opcode(), like.shape(), operands, like.attributes(),
-                                    like.callees(), like.name());
-    copy->set_literal(like.shared_literal());
-    return copy;
-  }
-
-  void Build() {
-    fused_ = last_->parent()->parent()->AddComputation("fused_rows");
-    for (Instruction* member : members_) {
-      if (IsRead(*member)) outputs_.push_back(member);
-    }
-    std::vector<Instruction*> results;
-    std::vector<Shape> shapes;
-    for (Instruction* output : outputs_) {
-      results.push_back(Inside(output));
-      shapes.push_back(output->shape());
-    }
-    fused_->set_root(results.size() == 1
-                         ? results[0]
-                         : fused_->Add(Opcode::kTuple, Shape::Tuple(shapes), results));
-  }
-
-  void Replace() {
-    Computation* computation = last_->parent();
-    Instruction* fusion =
-        computation->Add(Opcode::kFusion, fused_->root()->shape(), operands_,
-                         Attributes().Set(Attr::kFusionKind, FusionKind::kLoop), {&fused_, 1});
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      outputs_[k]->ReplaceAllUsesWith(
-          outputs_.size() == 1 ? fusion : AddElement(computation, fusion, static_cast<int64_t>(k)));
-    }
-    // Nothing reads the outputs now: none of them dies with another.
-    for (Instruction* output : outputs_) computation->RemoveWithDeadOperands(output);
-  }
-
   Instruction* last_;
   const Purity& purity_;
   Gates& gates_;
   const Shape rows_;
-  std::vector<Instruction*> members_, outputs_;
-  Computation* fused_ = nullptr;
-  std::vector<Instruction*> operands_;
-  absl::flat_hash_map<const Instruction*, Instruction*> inside_;
+  std::vector<Instruction*> members_;
 };
 
 }  // namespace
