@@ -42,13 +42,17 @@ double Inflation(double count) {
   return factor;
 }
 
+// The standard deviation of the difference of two levels.
+double SpreadOfDifference(double noise, size_t before, size_t after) {
+  const auto n = static_cast<double>(before), m = static_cast<double>(after);
+  return noise * std::sqrt(Inflation(n) / n + Inflation(m) / m);
+}
+
 // The difference of two levels that still is chance. Five points and more need more: there are more
 // of such stretches, and a step that only they show has time.
 double ChanceOf(double noise, size_t before, size_t after) {
   constexpr double kSpreads = 3.3, kLate = 1.35;
-  const auto n = static_cast<double>(before), m = static_cast<double>(after);
-  const double spread = noise * std::sqrt(Inflation(n) / n + Inflation(m) / m);
-  return kSpreads * (after > 4 ? kLate : 1) * spread;
+  return kSpreads * (after > 4 ? kLate : 1) * SpreadOfDifference(noise, before, after);
 }
 
 // The level of points by Huber's estimator: a mean in which a point counts by at most one and a
@@ -80,6 +84,8 @@ std::vector<double> WithoutSpikes(const std::vector<double>& x, double noise) {
 }
 
 constexpr size_t kLookBack = 30, kLookAhead = 10;
+// Less than this is chance if the place is known: few differences are looked at then.
+constexpr double kKnownSpreads = 3;
 
 // Finds the place in [first, last] that splits the points [from, to) best into two levels.
 size_t BestSplit(const std::vector<double>& x, size_t first, size_t last, size_t from, size_t to,
@@ -269,6 +275,22 @@ std::vector<ChangePoint> FindChanges(const std::vector<double>& values) {
     changes.push_back(change);
   }
   return changes;
+}
+
+std::optional<ChangePoint> ChangeAt(const std::vector<double>& values, size_t from, size_t at,
+                                    size_t to) {
+  from = std::max(from, at > kLookBack ? at - kLookBack : 0);
+  to = std::min({to, values.size(), at + kLookAhead});
+  if (at < from + kShortestLevel || to < at + kShortestLevel) return std::nullopt;
+  std::vector<double> logs;
+  for (double value : values) logs.push_back(std::log(std::max(value, 1e-300)));
+  const std::vector<double> x = WithoutSpikes(logs, NoiseOf(logs));
+  const double noise = NoiseOfLevels(x);
+  const double before = LevelOf(Slice(x, from, at), noise);
+  const double after = LevelOf(Slice(x, at, to), noise);
+  const double chance = SpreadOfDifference(noise, at - from, to - at);
+  if (std::fabs(after - before) < std::max(kKnownSpreads * chance, 0.004)) return std::nullopt;
+  return ChangePoint{at, std::exp(before), std::exp(after), 1};
 }
 
 std::vector<ChangePoint> FindSteps(const std::vector<double>& values, double tolerance) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,12 @@ inline constexpr int kChangeMethods = 3;
 // Finds the changes of positive values with noise. A level has at least `kShortestLevel` points.
 inline constexpr size_t kShortestLevel = 3;
 std::vector<ChangePoint> FindChanges(const std::vector<double>& values);
+
+// The change at a place that is known beforehand, as the code changed there: [from, at) against
+// [at, to). It needs no other method's vote, and less of a difference. Nothing: it may be chance,
+// or a level is too short.
+std::optional<ChangePoint> ChangeAt(const std::vector<double>& values, size_t from, size_t at,
+                                    size_t to);
 
 // Finds steps of values that every run of the same code repeats. Values closer than
 // `tolerance` (relative) are the same.

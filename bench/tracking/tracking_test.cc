@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <random>
 
 #include "bench/tracking/change_points.h"
 #include "bench/tracking/proof/proof.h"
@@ -12,6 +13,7 @@
 #include "bench/tracking/side.h"
 #include "bench/tracking/watch.h"
 #include "bench/tracking/why.h"
+#include "spec/base/strings.h"
 
 namespace assay {
 namespace {
@@ -124,6 +126,40 @@ TEST(Watch, NamesTheRuleAndNeverBlamesTheSameCode) {
   EXPECT_EQ(watched.groups[0].alerts.size(), 2u);  // the ratio and the number of kernels
   ASSERT_EQ(watched.machine.size(), 1u);
   EXPECT_TRUE(watched.machine[0].cause.is_same_code);
+}
+
+// A step needs less to be seen where the code changed; code that changed without a step is none.
+TEST(Watch, KnowsWhereTheCodeChanged) {
+  std::mt19937 random(3);
+  const auto draw = [&](double step, size_t at) {
+    std::vector<PointRow> points;
+    for (size_t i = 0; i < 40; ++i) {
+      double noise = -6;
+      for (int k = 0; k < 12; ++k) noise += static_cast<double>(random() % 10000) / 10000;
+      points.push_back(At(static_cast<int64_t>(i), (1 + 0.01 * noise) * (i >= at ? 1 + step : 1),
+                          StrCat(i / 10), ""));
+      points.back().hashes = {{"code", points.back().texts["code"]}};
+    }
+    return points;
+  };
+  const auto text = [](const std::string&) -> absl::StatusOr<std::string> {
+    return absl::NotFoundError("");
+  };
+  int found = 0, in_time = 0, false_alarms = 0;
+  for (int i = 0; i < 100; ++i) {
+    false_alarms += static_cast<int>(Watch({draw(0, 40)}, text).groups.size());
+    const std::vector<PointRow> points = draw(0.05, 20);
+    for (const AlertGroup& group : Watch({points}, text).groups) {
+      found += group.commit_after == "c20" ? 1 : 0;
+    }
+    const std::vector<PointRow> early(points.begin(), points.begin() + 24);
+    for (const AlertGroup& group : Watch({early}, text).groups) {
+      in_time += group.commit_after == "c20" ? 1 : 0;
+    }
+  }
+  EXPECT_GE(found, 99);
+  EXPECT_GE(in_time, 95);
+  EXPECT_LE(false_alarms, 5) << "of 4,000 points, 300 of which have other code";
 }
 
 TEST(Why, FindsWhatDiffers) {

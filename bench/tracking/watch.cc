@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -60,6 +61,38 @@ bool SnapToCode(const Series& series, size_t& at) {
   return !is_known;
 }
 
+// Adds the steps at places where the code changed, unless one was found near: such a place need not
+// be looked for.
+void AddKnownPlaces(const Series& series, const std::vector<double>& values,
+                    std::vector<ChangePoint>& changes) {
+  std::vector<size_t> borders;
+  for (const ChangePoint& change : changes) borders.push_back(change.at);
+  std::vector<size_t> places;
+  for (size_t i = 1; i < series.size(); ++i) {
+    const bool is_known =
+        !HashIn(series[i], "code").empty() && !HashIn(series[i - 1], "code").empty();
+    if (!is_known || IsSameCode(series[i - 1], series[i])) continue;
+    places.push_back(i);
+    borders.push_back(i);
+  }
+  std::sort(borders.begin(), borders.end());
+  const size_t found = changes.size();
+  for (const size_t place : places) {
+    const bool is_found = std::any_of(
+        changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(found),
+        [place](const ChangePoint& one) { return one.at + 2 >= place && one.at <= place + 2; });
+    if (is_found) continue;
+    const auto next = std::upper_bound(borders.begin(), borders.end(), place);
+    const auto here = std::lower_bound(borders.begin(), borders.end(), place);
+    const size_t from = here == borders.begin() ? 0 : *(here - 1);
+    const size_t to = next == borders.end() ? values.size() : *next;
+    const std::optional<ChangePoint> change = ChangeAt(values, from, place, to);
+    if (change.has_value()) changes.push_back(*change);
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const ChangePoint& x, const ChangePoint& y) { return x.at < y.at; });
+}
+
 Alert AlertOf(const Series& series, const std::string& measure, const ChangePoint& change,
               size_t at, const TextSource& text) {
   Alert alert;
@@ -94,7 +127,9 @@ void WatchMeasure(const Series& series, const std::string& measure, const TextSo
   // Counted instructions of the same code differ by what the loader and the allocator do.
   const double tolerance = measure == "instructions" ? 0.002 : 0;
   const bool is_time = IsTime(measure);
-  for (const ChangePoint& change : is_time ? FindChanges(values) : FindSteps(values, tolerance)) {
+  std::vector<ChangePoint> changes = is_time ? FindChanges(values) : FindSteps(values, tolerance);
+  if (is_time) AddKnownPlaces(present, values, changes);
+  for (const ChangePoint& change : changes) {
     size_t at = change.at;
     const bool is_code = !is_time || SnapToCode(present, at);
     Alert alert = AlertOf(present, measure, change, at, text);

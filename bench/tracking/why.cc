@@ -291,7 +291,10 @@ ChangeCause Explain(const Made& before, const Made& after) {
   } else {
     cause.key = "code generation";
     cause.sentence =
-        "the same optimized HLO, plan and decisions, other machine code: code generation";
+        knows_code
+            ? "the same optimized HLO, plan and decisions, other machine code: code generation"
+            : "the same ops and layouts in the optimized HLO: code generation, its runtime or "
+              "a library";
   }
   return cause;
 }

@@ -26,9 +26,11 @@ Peer ReadPeer(std::string_view text) {
   peer.dump_newer = dump.at("newer").get<Flags>();
   peer.refusals = json.at("refusals").get<std::vector<std::string>>();
   peer.alarms = json.at("alarms").get<std::vector<std::string>>();
-  for (const Json& flag : flags.at("telling")) {
-    for (const auto& [name, value] : flag.items())
-      peer.telling.push_back({name, value.get<std::string>(), name == peer.pass_flag});
+  for (const auto& [key, list] : {std::pair("telling", &peer.telling), {"former", &peer.former}}) {
+    for (const Json& flag : flags.at(key)) {
+      for (const auto& [name, value] : flag.items())
+        list->push_back({name, value.get<std::string>(), name == peer.pass_flag});
+    }
   }
   peer.passes_of_real_arithmetic =
       json.at("passes_of_real_arithmetic").get<std::set<std::string>>();

@@ -31,6 +31,9 @@ struct Peer {
   Flags no_passes, no_optimization;  // leave out all of them; what code generators optimize
   // Under one of these a failure is often gone: the most telling first.
   std::vector<PeerFlag> telling;
+  // These bring back how it worked before a default became another: a program that is fast under
+  // one of them became slow by that.
+  std::vector<PeerFlag> former;
   // JAX sends these with every compilation, where the compiler's own defaults are others: they are
   // what users get. (CompileOptions of jaxlib 0.10.2.)
   Flags users;

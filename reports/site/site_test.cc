@@ -288,7 +288,7 @@ TEST(Site, BrowsersShowEveryPageFromDisk) {
       {"#/kind/4/op-0/f32", "1 of 4 elements <lies> outside"},
       {one, "assay conform --suite matrix --tier ci --backend cpu --filter op-0/f32/s0"},
       {"#/run/3/mlp/cpu/wide", "assay check '/models/mlp wide.hlo' --backend cpu --seed 3"},
-      {"#/performance", "c9..c10"},
+      {"#/performance", "norm: slower by 20.0 %"},
       {"#/performance/0", "one point is within"},
       {"#/bugs", "abs is <b>wrong</b>"},
       {"#/bugs/bug/0", "abs-rule"},

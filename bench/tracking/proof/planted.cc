@@ -203,9 +203,9 @@ absl::StatusOr<Series> Planter::Points(const std::string& backend, int64_t count
     const bool may_count =
         options_.count_instructions && (like == nullptr || !IsToldApart(point, like->back()));
     if (may_count && i == 0) {
-      ASSAY_ASSIGN_OR_RETURN(const Instructions counted,
-                             CountInstructions(side, path_, options_.sampling));
-      instructions = counted.per_run;
+      const absl::StatusOr<Instructions> counted =
+          CountInstructions(side, path_, options_.sampling);
+      if (counted.ok()) instructions = counted->per_run;
     }
     if (instructions > 0) point.measures["instructions"] = instructions;
     points.push_back(std::move(point));

@@ -1,7 +1,8 @@
 // Repeats the proof of docs/performance-tracking.md:
 //   tracking_proof NOISE.txt SERIES                  detection and false alarms of the detector
 //   tracking_proof --causes ASSAY MODULE ...         causes of planted changes of the compiler
-//   tracking_proof --series STORE ASSAY MODULE ...   series with planted changes, taken for real
+//   tracking_proof --series STORE ASSAY [--no-instructions] MODULE ...
+//                                                    series with planted changes, taken for real
 //   tracking_proof --series STORE                    the table of such a store
 // NOISE.txt has a series of ratios per line. A change of the compiler is a pass left out, of those
 // that changed the module; its cause is named rightly if the sentence names that pass or a rule
@@ -26,7 +27,7 @@ namespace {
 
 // Takes series with planted changes into a store; without modules judges those that it has.
 int ProveSeries(const std::string& path, const std::string& program,
-                const std::vector<std::string>& modules) {
+                std::vector<std::string> modules) {
   const absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(path);
   if (!store.ok()) {
     std::fprintf(stderr, "%s\n", std::string(store.status().message()).c_str());
@@ -34,6 +35,7 @@ int ProveSeries(const std::string& path, const std::string& program,
   }
   PlantedOptions options;
   options.program = program;
+  options.count_instructions = std::erase(modules, "--no-instructions") == 0;
   const auto keep = [&](const PlantedChange& change) {
     std::fprintf(stderr, "%s: %s %s\n", change.workload.c_str(), change.kind.c_str(),
                  change.name.c_str());

@@ -36,7 +36,7 @@ assay.percent = (part, whole) => whole > 0 ? (100 * part / whole).toFixed(1) + "
 assay.seconds = s => s === 0 || !isFinite(s) ? "–" : s < 1e-3 ? (s * 1e6).toPrecision(3) + " µs" : s < 1 ? (s * 1e3).toPrecision(3) + " ms"
   : s < 120 ? s.toPrecision(3) + " s" : Math.floor(s / 60) + " min " + Math.round(s % 60) + " s";
 assay.time = ms => new Date(ms).toISOString().replace("T", " ").slice(0, 16) + " UTC";
-assay.number = v => v === null || v === undefined ? "–" : Number.isInteger(v) && Math.abs(v) < 1e15 ? assay.grouped(v).replace(/^-,/, "-") : v.toPrecision(5);
+assay.number = v => v === null || v === undefined ? "–" : Number.isInteger(v) && Math.abs(v) < 1e15 ? assay.grouped(v).replace(/^-,/, "-") : Math.abs(v) >= 1e4 && Math.abs(v) < 1e15 ? assay.grouped(Math.round(v)).replace(/^-,/, "-") : v.toPrecision(5);
 assay.count = (n, noun) => assay.grouped(n) + " " + noun + (n === 1 ? "" : "s");
 
 // The tone of a status word, and the letter that stands for it where there is no room for words.

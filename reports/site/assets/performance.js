@@ -65,26 +65,46 @@ const speedCards = async () => {
   return cards;
 };
 
+// Changes of one cause at one commit. First what became slower, the most first, then what only became larger, then what became better.
+assay.changeGroups = list => {
+  const groups = new Map();
+  list.forEach(s => s.changes.filter(c => !c.machine).forEach(c => {
+    const key = [c.commit_before, c.commit, c.cause].join("\u0000");
+    if (!groups.has(key)) groups.set(key, { c, worse: false, time: 0, all: [] });
+    const group = groups.get(key);
+    group.worse = group.worse || c.worse;
+    if (c.measure === "ratio" && c.before) group.time = Math.abs(c.after / c.before - 1) > Math.abs(group.time) ? c.after / c.before - 1 : group.time;
+    group.all.push([s, c]);
+  }));
+  const rank = g => g.worse && g.time > 0 ? 0 : g.worse ? 1 : 2;
+  return [...groups.values()].sort((x, y) => rank(x) - rank(y) || Math.abs(y.time) - Math.abs(x.time));
+};
+
+// What, by how much, since when, why: a row per group. Several measures of a workload stand together, its time first.
+assay.changeTable = groups => {
+  const h = assay.h;
+  const told = ([s, changes]) => h("li", {}, assay.link(["performance", String(s.id), changes[0].measure], s.workload), ": ", changes.slice(0, 4).map((c, i) => [i ? ", " : "", c.measure === "ratio" ? `${c.after > c.before ? "slower" : "faster"} by ${Math.abs(100 * (c.after / c.before - 1)).toFixed(1)} %` : change(c)]),
+    changes.length > 4 ? h("small", {}, ` and ${assay.count(changes.length - 4, "more measure")}`) : null);
+  return assay.table([{ title: "" }, { title: "what, by how much" }, { title: "since commit" }, { title: "why" }], groups.map(g => {
+    const of = new Map();
+    g.all.forEach(([s, c]) => of.set(s, [...(of.get(s) || []), c]));
+    const parts = [...of].map(([s, changes]) => [s, changes.sort((x, y) => (y.measure === "ratio") - (x.measure === "ratio"))]);
+    return [h("span", { class: "badge " + (g.worse ? "bad" : "good") }, g.worse && g.time > 0 ? "slower" : g.worse ? "larger" : "better"), h("ul", { class: "plain" }, parts.slice(0, 6).map(told), parts.length > 6 ? h("li", {}, h("small", {}, `and ${assay.count(parts.length - 6, "more workload")}`)) : null),
+      [h("code", {}, g.c.commit), h("br"), h("small", {}, `good: ${g.c.commit_before}`)], g.c.cause];
+  }));
+};
+
 assay.pages.performance = {
   show: async (id, measure) => {
     if (id !== undefined) return seriesPage(id, measure);
     const h = assay.h, list = await assay.load("performance");
-    const alerts = new Map();
-    list.forEach(s => s.changes.filter(c => !c.machine).forEach(c => {
-      const key = [c.commit_before, c.commit, c.cause].join("\u0000");
-      if (!alerts.has(key)) alerts.set(key, { c, worse: false, all: [] });
-      const group = alerts.get(key);
-      group.worse = group.worse || c.worse;
-      group.all.push([s, c]);
-    }));
-    const groups = [...alerts.values()].sort((a, b) => b.worse - a.worse);
+    const groups = assay.changeGroups(list);
     const speed = await speedCards();
     return [h("h2", {}, "Performance over time"), list.length ? assay.card("", assay.table([{ title: "workload" }, { title: "backend" }, { title: "ratio to the frozen reference" }, { title: "points", number: true }, { title: "newest" }, { title: "changes", number: true }],
       list.map(s => ({ to: ["performance", String(s.id)], cells: [assay.link(["performance", String(s.id)], s.workload), s.subject, s.ratios.length > 1 ? assay.spark(s.ratios) : "–", assay.grouped(s.points), `${day(s.last_ms)} ${s.commit.slice(0, 9)}`,
         h("span", { class: s.changes.some(c => c.worse && !c.machine) ? "badge bad" : "" }, String(s.changes.filter(c => !c.machine).length))] }))))
       : [h("p", {}, "No series is in this store."), assay.command("assay bench --record bench/workloads")],
-      groups.length ? [h("h2", {}, "Changes by cause"), assay.paged(groups, 40, part => h("div", {}, part.map(g => assay.card("", h("p", {}, h("span", { class: "badge " + (g.worse ? "bad" : "good") }, g.worse ? "worse" : "better"), " ", h("code", {}, `${g.c.commit_before}..${g.c.commit}`), " ", g.c.cause),
-        h("ul", {}, g.all.slice(0, 12).map(([s, c]) => h("li", {}, assay.link(["performance", String(s.id), c.measure], s.workload), " ", change(c)))), g.all.length > 12 ? h("small", {}, `and ${g.all.length - 12} more`) : null))))] : null,
+      groups.length ? [h("h2", {}, "Changes by cause"), assay.paged(groups, 40, part => assay.card("", assay.changeTable(part)))] : null,
       speed.length ? [h("h2", {}, "Speed beside peers"), speed] : null];
   },
 };

@@ -59,20 +59,19 @@ assay.pages.overview = {
     });
     const all = {};
     for (const kind of index.kinds) if (kind.counts) added(all, kind.counts);
-    const alerts = performance.flatMap(s => s.changes.filter(c => c.worse && !c.machine).map(c => ({ ...c, workload: s.workload })));
+    const worse = assay.changeGroups(performance).filter(g => g.worse), slower = worse.filter(g => g.time > 0).length;
     const tones = assay.byTone(all);
     const tiles = h("div", { class: "tiles" }, assay.tile(assay.grouped(sum(all)), "results known", ""), assay.tile(assay.percent(tones.passed, sum(all) - tones.none), "of supported pass", tones.bad ? "mild" : "good"),
       assay.tile(assay.grouped(tones.bad), "wrong now", tones.bad ? "bad" : "good"), assay.tile(assay.grouped(tones.mild), "open", tones.mild ? "mild" : ""),
       assay.tile(assay.grouped(bugs.length), "bugs from campaigns", bugs.length ? "bad" : ""), assay.tile(assay.grouped(causes.length), "known causes", ""),
-      assay.tile(assay.grouped(performance.length), "performance series", ""), assay.tile(assay.grouped(alerts.length), "alerts: slower or larger", alerts.length ? "bad" : ""));
+      assay.tile(assay.grouped(performance.length), "performance series", ""), assay.tile(assay.grouped(slower), "changes that made something slower", slower ? "bad" : ""), assay.tile(assay.grouped(worse.length - slower), "that made only code or memory larger", worse.length > slower ? "mild" : ""));
     const cards = [...backends].map(([who, kinds]) => assay.card(who, kinds.map(([i, kind, run]) => h("div", { class: "kindrow" },
       h("div", {}, assay.link(kind.counts ? ["kind", String(i)] : ["run", String(run.id)], assay.what(run)), h("br"),
         kind.counts ? assay.badges(kind.counts) : run.verb === "accuracy" ? assay.link(["accuracy"], "how far functions are off") : h("small", {}, run.programs !== undefined ? `${assay.count(run.programs, "program")}, ${assay.count(run.findings, "finding")}` : "no results"),
         h("small", {}, ` ${assay.time(run.ms)}, ${run.commit}`)),
       kind.runs.some(id => assay.runs.get(id).cases) ? assay.columns(kind.runs.map(id => assay.runs.get(id)).reverse()) : null))));
-    return [h("h2", {}, "Overview"), tiles, h("div", { class: "grid" }, cards),
-      alerts.length ? [h("h2", {}, "What got worse"), assay.card("", h("ul", {}, alerts.slice(-12).reverse().map(c => h("li", {},
-        `${c.commit_before}..${c.commit}: ${c.cause}`, h("br"), h("small", {}, `${c.workload}, ${c.measure}: ${assay.number(c.before)} to ${assay.number(c.after)}`))))), assay.link(["performance"], "All series")] : null];
+    return [h("h2", {}, "Overview"), tiles, worse.length ? [h("h2", {}, "What got worse"), assay.card("", assay.changeTable(worse.slice(0, 8)), h("p", {}, worse.length > 8 ? `${worse.length - 8} more, and what got better: ` : "", assay.link(["performance"], "all series")))] : null,
+      h("h2", {}, "By backend"), h("div", { class: "grid" }, cards)];
   },
 };
 

@@ -9,6 +9,7 @@
 #include "bench/tracking/bisection.h"
 #include "bench/tracking/commits.h"
 #include "bench/workload.h"
+#include "fuzz/backends/peer.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
@@ -100,10 +101,10 @@ class TwoEnds {
         bad_.label, ratio, good_.label));
   }
 
-  absl::StatusOr<Nearness> Ask(const Side& one) const {
+  absl::StatusOr<Nearness> Ask(const Side& one, int rounds = kRounds) const {
     Nearness near;
     std::vector<double> good, bad, own;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       for (const auto& [side, into] :
            {std::pair(&good_, &good), std::pair(&one, &own), std::pair(&bad_, &bad)}) {
         ASSAY_ASSIGN_OR_RETURN(const SideSample sample, TakeSample(*side, path_, sampling_));
@@ -152,13 +153,34 @@ void TellStep(const std::string& name, const absl::StatusOr<Nearness>& near, boo
   }
 }
 
+// Finds, for two releases of a peer, the former way of working under which the later one is as the
+// earlier, as a sentence; "" where none is. Releases refuse flags that they do not know.
+std::string FormerWay(const Side& before, const Side& after, const std::string& path,
+                      const SampleOptions& sampling) {
+  constexpr int kFewRounds = 5;
+  if (after.python.empty()) return "";
+  const TwoEnds ends(before, after, path, sampling);
+  for (const PeerFlag& flag : PeerOfFamily(BackendFamily(after.backend)).former) {
+    Side former = after;
+    former.backend += StrCat(after.backend.find(':') == std::string::npos ? ":" : ",", flag.name,
+                             "=", flag.value);
+    const absl::StatusOr<Nearness> near = ends.Ask(former, kFewRounds);
+    if (!near.ok() || near->is_bad) continue;
+    return absl::StrFormat("with %s=%s it takes %.2f of what it does, %.2f of what it did",
+                           flag.name, flag.value, near->to_bad, near->to_good);
+  }
+  return "";
+}
+
 absl::Status TellResult(const Question& question, const Bisection& found, double ratio,
                         const TrackingOptions& options, const TrackingSetting& setting,
                         const SampleOptions& sampling) {
   const std::vector<std::string>& names = question.names;
   ASSAY_ASSIGN_OR_RETURN(const Side before, OneSide(names[found.good], options, setting));
   ASSAY_ASSIGN_OR_RETURN(const Side after, OneSide(names[found.bad], options, setting));
-  const ChangeCause cause = ExplainSides(before, after, question.path, sampling);
+  ChangeCause cause = ExplainSides(before, after, question.path, sampling);
+  const std::string former = FormerWay(before, after, question.path, sampling);
+  if (!former.empty()) StrAppend(&cause.sentence, "; ", former);
   const std::vector<std::string> between(
       names.begin() + static_cast<std::ptrdiff_t>(found.good) + 1,
       names.begin() + static_cast<std::ptrdiff_t>(found.bad));
