@@ -70,7 +70,7 @@ assay.pages.overview = {
         kind.counts ? assay.badges(kind.counts) : run.verb === "accuracy" ? assay.link(["accuracy"], "how far functions are off") : h("small", {}, run.programs !== undefined ? `${assay.count(run.programs, "program")}, ${assay.count(run.findings, "finding")}` : "no results"),
         h("small", {}, ` ${assay.time(run.ms)}, ${run.commit}`)),
       kind.runs.some(id => assay.runs.get(id).cases) ? assay.columns(kind.runs.map(id => assay.runs.get(id)).reverse()) : null))));
-    return [h("h2", {}, "Overview"), tiles, worse.length ? [h("h2", {}, "What got worse"), assay.card("", assay.changeTable(worse.slice(0, 8)), h("p", {}, worse.length > 8 ? `${worse.length - 8} more, and what got better: ` : "", assay.link(["performance"], "all series")))] : null,
+    return [h("h2", {}, "Overview"), tiles, worse.length ? [h("h2", {}, "What got worse"), assay.card("", assay.changeTable(worse.slice(0, 8)), h("p", {}, worse.length > 8 ? `${worse.length - 8} more, and what got better: ` : "", assay.link(["performance"], "all series")))] : performance.length ? h("p", {}, `Nothing got slower or larger: ${performance.length} series. `, assay.link(["performance"], "All series")) : null,
       h("h2", {}, "By backend"), h("div", { class: "grid" }, cards)];
   },
 };

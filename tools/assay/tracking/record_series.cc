@@ -1,5 +1,8 @@
 // assay bench --record: a point per workload, beside a frozen program.
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "bench/tracking/commits.h"
@@ -67,13 +70,16 @@ struct Recorder {
   int64_t errors = 0;
 
   // A point per workload, each in the store before the next is taken.
-  absl::Status Record(const Side& side, const std::string& commit);
-  // Every commit of A..B that has no point yet. What cannot be built is told and left out.
+  absl::Status Record(const Side& side, const std::string& commit,
+                      const std::vector<std::string>& workloads);
+  // The workloads of every commit of A..B that have no point yet. What cannot be built is told and
+  // left out.
   absl::Status RecordCommits();
 };
 
-absl::Status Recorder::Record(const Side& side, const std::string& commit) {
-  for (const std::string& path : paths) {
+absl::Status Recorder::Record(const Side& side, const std::string& commit,
+                              const std::vector<std::string>& workloads) {
+  for (const std::string& path : workloads) {
     PointRow blank = BlankPoint(options, setting, reference);
     if (!commit.empty()) blank.commit = commit;
     blank.workload = NameOfWorkload(path);
@@ -122,16 +128,20 @@ absl::Status Recorder::RecordCommits() {
       const std::vector<std::string> commits,
       CommitsBetween(options.series.substr(0, dots), options.series.substr(dots + 2)));
   const PointRow like = BlankPoint(options, setting, reference);
-  std::set<std::string> done;
+  std::set<std::pair<std::string, std::string>> done;  // commit, workload
   ASSAY_ASSIGN_OR_RETURN(const std::vector<PointRow> points, store.Points());
   for (const PointRow& point : points) {
     const bool is_of_series = point.subject == like.subject && point.machine == like.machine &&
                               point.reference == reference;
-    if (is_of_series) done.insert(point.commit);
+    if (is_of_series) done.insert({point.commit, point.workload});
   }
   for (size_t i = 0; i < commits.size(); ++i) {
     const std::string commit = commits[i].substr(0, 12);
-    if (done.count(commit) > 0) continue;
+    std::vector<std::string> open;
+    for (const std::string& path : paths) {
+      if (done.count({commit, NameOfWorkload(path)}) == 0) open.push_back(path);
+    }
+    if (open.empty()) continue;
     if (!setting.json) Print(StrCat("commit ", commit, ", ", i + 1, " of ", commits.size()));
     const absl::StatusOr<Side> side = OneSide(commits[i], options, setting);
     if (InterruptRequested()) return absl::CancelledError("interrupted");
@@ -140,7 +150,7 @@ absl::Status Recorder::RecordCommits() {
       ++errors;
       continue;
     }
-    ASSAY_RETURN_IF_ERROR(Record(*side, commit));
+    ASSAY_RETURN_IF_ERROR(Record(*side, commit, open));
   }
   return absl::OkStatus();
 }
@@ -189,7 +199,7 @@ absl::StatusOr<int> RecordSeries(const TrackingOptions& options, const TrackingS
     if (!options.candidate.empty()) {
       ASSAY_ASSIGN_OR_RETURN(side, OneSide(options.candidate, options, setting));
     }
-    status = recorder.Record(side, "");
+    status = recorder.Record(side, "", recorder.paths);
   }
   if (absl::IsCancelled(status)) return kExitInterrupted;
   ASSAY_RETURN_IF_ERROR(status);

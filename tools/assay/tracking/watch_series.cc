@@ -43,8 +43,9 @@ nlohmann::json GroupJson(const AlertGroup& group) {
 }
 
 std::string WatchMarkdown(const Watched& watched) {
-  std::string page = StrCat("## Performance over time\n\n", watched.series, " series, ",
-                            watched.points, " points.\n");
+  std::string page =
+      StrCat("## Performance over time\n\n", watched.series, " series, ", watched.points,
+             " points.", watched.groups.empty() ? " Nothing changed." : "", "\n");
   for (const AlertGroup& group : watched.groups) {
     page += StrCat("\n### ", group.commit_before, " to ", group.commit_after, ": ", group.sentence,
                    "\n\n");
