@@ -47,8 +47,9 @@ const added = (into, counts) => { for (const [s, n] of Object.entries(counts)) i
 assay.pages.overview = {
   show: async () => {
     const index = assay.data.index, h = assay.h;
-    if (!index.runs.length) return h("p", {}, "The store holds no run yet: assay check, fuzz, conform and bench add theirs.");
-    const performance = await assay.load("performance"), bugs = await assay.load("bugs"), causes = await assay.load("causes");
+    const performance = await assay.load("performance");
+    if (!index.runs.length && !performance.length) return h("p", {}, "The store holds no run yet: assay check, fuzz, conform and bench add theirs.");
+    const bugs = await assay.load("bugs"), causes = await assay.load("causes");
     const backends = new Map();
     index.kinds.forEach((kind, i) => {
       const run = assay.newestOf(kind);
