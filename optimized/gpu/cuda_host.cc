@@ -21,10 +21,22 @@ int ComputeOf(const Architecture& architecture) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<CudaHost>> OpenCudaHost() {
-  static std::mutex opening;
-  static std::shared_ptr<CudaHost> open;
+namespace {
+std::mutex opening;
+std::shared_ptr<CudaHost>& Open() {
+  static auto& open = *new std::shared_ptr<CudaHost>();
+  return open;
+}
+}  // namespace
+
+void ForgetCudaHost() {
   const std::lock_guard<std::mutex> lock(opening);
+  Open() = nullptr;
+}
+
+absl::StatusOr<std::shared_ptr<CudaHost>> OpenCudaHost() {
+  const std::lock_guard<std::mutex> lock(opening);
+  std::shared_ptr<CudaHost>& open = Open();
   if (open != nullptr) return open;
   auto host = std::make_shared<CudaHost>();
   ASSAY_ASSIGN_OR_RETURN(host->driver, CudaDriver::Load());
@@ -37,12 +49,7 @@ absl::StatusOr<std::shared_ptr<CudaHost>> OpenCudaHost() {
     return absl::UnavailableError(absl::StrCat("the GPU \"", facts.name, "\" is an sm_",
                                                facts.compute, ", older than sm_80"));
   }
-  absl::StatusOr<std::unique_ptr<CublasLt>> cublas = CublasLt::Load();
-  if (cublas.ok()) {
-    host->cublas = *std::move(cublas);
-  } else {
-    host->no_cublas = std::string(cublas.status().message());
-  }
+  host->libraries = DeviceLibraries::Load();
   return open = host;
 }
 

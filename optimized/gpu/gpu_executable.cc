@@ -153,7 +153,7 @@ absl::StatusOr<std::vector<uint64_t>> GpuExecutable::MakeTable(
 
 absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice(Device& device) {
   if (program_.cuda != nullptr)
-    return MakeCudaDevice(*program_.cuda->session, program_.cuda->cublas.get(), program_.image,
+    return MakeCudaDevice(*program_.cuda->session, &program_.cuda->libraries, program_.image,
                           program_.graphs);
   const int64_t memory = program_.limits.memory_bytes / static_cast<int64_t>(devices_.size());
   return MakeSimulatedDevice(*device.simulator, static_cast<uint64_t>(memory));

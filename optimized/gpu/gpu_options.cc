@@ -115,16 +115,26 @@ absl::Status ReadGraphs(const std::string& value, GpuOptions& options) {
   return ReadOnOff("graphs", value, options.graphs);
 }
 
+absl::Status ReadAssemble(const std::string& value, GpuOptions& options) {
+  return ReadOnOff("assemble", value, options.assemble);
+}
+
+absl::Status ReadImageFolder(const std::string& value, GpuOptions& options) {
+  options.image_folder = value;
+  return value.empty() ? Expected("images", value, "a folder") : absl::OkStatus();
+}
+
 struct Option {
   std::string_view name;
   absl::Status (*read)(const std::string& value, GpuOptions& options);
 };
 constexpr Option kOptions[] = {
-    {"arch", ReadArchitecture},   {"checks", ReadChecks},    {"seed", ReadSeed},
-    {"profile", ReadProfileName}, {"passes", ReadPassSet},   {"without", ReadLeftOut},
-    {"verify", ReadVerifyEach},   {"trace", ReadTraced},     {"dump-llvm", ReadLlvmFolder},
-    {"dump-ptx", ReadPtxFolder},  {"image-ir", ReadImageIr}, {"libraries", ReadLibraries},
-    {"ranks", ReadRankKind},      {"streams", ReadStreams},  {"graphs", ReadGraphs},
+    {"arch", ReadArchitecture},   {"checks", ReadChecks},      {"seed", ReadSeed},
+    {"profile", ReadProfileName}, {"passes", ReadPassSet},     {"without", ReadLeftOut},
+    {"verify", ReadVerifyEach},   {"trace", ReadTraced},       {"dump-llvm", ReadLlvmFolder},
+    {"dump-ptx", ReadPtxFolder},  {"image-ir", ReadImageIr},   {"libraries", ReadLibraries},
+    {"ranks", ReadRankKind},      {"streams", ReadStreams},    {"graphs", ReadGraphs},
+    {"assemble", ReadAssemble},   {"images", ReadImageFolder},
 };
 
 }  // namespace

@@ -25,7 +25,9 @@ struct GpuOptions {
   bool image_ir = false;                          // the image for the driver holds the IR, too
   bool passes = true;                             // Stage::kOptimize; the required ones run anyway
   PipelineOptions pipeline = {.target = kOnGpu};  // which of them, and the profile
-  bool trace = false;  // a record of each pass among the statistics, and the plan
+  bool trace = false;        // a record of each pass among the statistics, and the plan
+  bool assemble = true;      // by ptxas, where there is one
+  std::string image_folder;  // assembled images are kept there; "": nowhere
   std::string llvm_directory, ptx_directory;  // NAME.ll and NAME.ptx go there; "": nowhere
 };
 

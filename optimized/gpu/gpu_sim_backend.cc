@@ -3,16 +3,19 @@
 
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 #include "optimized/defects/plant.h"
+#include "optimized/gpu/driver/image_cache.h"
 #include "optimized/gpu/driver/module_image.h"
 #include "optimized/gpu/gpu_executable.h"
 #include "optimized/gpu/gpu_options.h"
 #include "optimized/gpu/kernels/gpu_target.h"
+#include "optimized/passes/library/gpu_facts.h"
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/plan/collective_plan.h"
 #include "optimized/plan/support.h"
@@ -107,11 +110,13 @@ class GpuCompilation {
     }
     const std::string name(program_.module->name());
     const std::unique_ptr<llvm::Module> code = NewKernelModule(context_, name);
-    ASSAY_ASSIGN_OR_RETURN(
-        program_.launches,
-        MakeLaunchProgram({*code, *options_.architecture, &templates}, plan, *program_.buffers,
-                          program_.simulator,
-                          {.streams = options_.streams, .host_alone = options_.graphs}, gates_));
+    ASSAY_ASSIGN_OR_RETURN(program_.launches,
+                           MakeLaunchProgram({*code, *options_.architecture, &templates}, plan,
+                                             *program_.buffers, program_.simulator,
+                                             {.streams = options_.streams,
+                                              .host_alone = options_.graphs,
+                                              .library_takes = TakesOnDevice()},
+                                             gates_));
     double kernels = 0, host_steps = 0, overlapped = 0, events = 0;
     for (const LaunchFrame& frame : program_.launches.frames) {
       for (const LaunchStep& step : frame.steps) {
@@ -140,8 +145,30 @@ class GpuCompilation {
                              .features = std::string(options_.architecture->features),
                              .with_ir = options_.image_ir};
     ASSAY_ASSIGN_OR_RETURN(program_.image, MakeKernelImage(*code, image));
+    if (options_.cuda != nullptr) {
+      ASSAY_ASSIGN_OR_RETURN(program_.image.cubin, Assembled(program_.image.text));
+    }
     if (options_.ptx_directory.empty()) return absl::OkStatus();
     return WriteCode(options_.ptx_directory, name, ".ptx", program_.image.text);
+  }
+
+  // Says of ops that are no calls yet which ones a library of the device carries out.
+  std::function<bool(const Instruction&)> TakesOnDevice() const {
+    if (options_.cuda == nullptr || !options_.pipeline.pass_options.libraries) return nullptr;
+    return [cuda = options_.cuda](const Instruction& op) {
+      return cuda->libraries.Find(op) != nullptr;
+    };
+  }
+
+  // By ptxas, where there is one; "": the driver compiles the text.
+  absl::StatusOr<std::string> Assembled(const std::string& ptx) {
+    // An assembled image has no place for the IR.
+    if (!options_.assemble || options_.image_ir) return std::string();
+    ImageCache cache({.folder = options_.image_folder});
+    if (!cache.has_ptxas()) return std::string();
+    ASSAY_ASSIGN_OR_RETURN(std::string cubin, cache.Assemble(ptx, options_.architecture->name));
+    program_.statistics["image.kept"] = static_cast<double>(cache.hits());
+    return cubin;
   }
 
   GpuOptions options_;
@@ -155,8 +182,17 @@ class GpuCompilation {
 void Take(std::shared_ptr<CudaHost> cuda, GpuOptions& options) {
   if (cuda == nullptr) return;
   options.architecture = cuda->architecture;
-  // Without the library our own kernels serve.
-  if (cuda->cublas == nullptr) options.pipeline.pass_options.libraries = false;
+  // Whatever no library takes, our own kernels serve.
+  static const GpuFacts* const facts = [&] {
+    auto* made = new GpuFacts(*GpuFacts::Find(cuda->architecture->name));
+    made->takes = [](const Instruction& call) {
+      const absl::StatusOr<std::shared_ptr<CudaHost>> host = OpenCudaHost();
+      return host.ok() && (*host)->libraries.Find(call) != nullptr;
+    };
+    return made;
+  }();
+  options.pipeline.pass_options.gpu = facts;
+  if (!cuda->libraries.has_any()) options.pipeline.pass_options.libraries = false;
   options.cuda = std::move(cuda);
 }
 

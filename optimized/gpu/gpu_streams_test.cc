@@ -104,7 +104,9 @@ TEST(GpuStreams, WhatIsNotWaitedForIsFound) {
 
 // An executable runs again on the memory that it has, from the second time on by graphs.
 TEST(GpuStreams, GraphsGiveTheSameBits) {
-  setenv("ASSAY_LIBCUDA", ASSAY_STAND_IN, 1);
+  for (const char* variable : {"ASSAY_LIBCUDA", "ASSAY_LIBCUBLASLT", "ASSAY_LIBCUDNN",
+                               "ASSAY_LIBCUSOLVER", "ASSAY_LIBCUFFT"})
+    setenv(variable, ASSAY_STAND_IN, 1);
   for (const char* options : {"gpu:image-ir=on", "gpu:image-ir=on,graphs=on"}) {
     const std::unique_ptr<Backend> device = Open(options);
     ASSERT_NE(device, nullptr);

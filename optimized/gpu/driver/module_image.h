@@ -11,7 +11,8 @@
 namespace assay::gpu {
 
 struct KernelImage {
-  std::string text;  // PTX
+  std::string text;   // PTX
+  std::string cubin;  // the same, assembled; "": the driver does that
   // The kernels' names in it, by those that they have in the module: PTX knows fewer letters.
   std::map<std::string, std::string> names;
 };

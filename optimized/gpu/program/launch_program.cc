@@ -133,6 +133,19 @@ absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan
   return step;
 }
 
+// Ops that are no calls may be a library's all the same.
+void AskLibraries(const StepPlan& plan, const ProgramStreams& options, Gates& gates,
+                  LaunchStep& step) {
+  if (step.launches.empty() || plan.kernel.form != KernelPlan::Form::kNative ||
+      options.library_takes == nullptr || !options.library_takes(*plan.instruction) ||
+      !gates.Allow(DecisionKind::kLibrary, "call-library", plan.instruction))
+    return;
+  step.routine.emplace();
+  for (const std::vector<BufferSlice>& leaves : plan.buffers.operands)
+    step.routine->operands.push_back(leaves[0]);
+  step.routine->results = plan.buffers.results;
+}
+
 // A loop that one kernel runs is a step like others.
 absl::StatusOr<LaunchStep> MakeLoopStep(const KernelContext& context, const StepPlan& loop,
                                         const EmittedKernel& kernel,
@@ -176,6 +189,7 @@ absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
         continue;
       }
       ASSAY_ASSIGN_OR_RETURN(made.steps.emplace_back(), MakeStep(context, step, options));
+      AskLibraries(step, streams, gates, made.steps.back());
     }
     made.streams = PlanStreams(frame, planned, gates);
     made.first_event = events;
@@ -357,6 +371,14 @@ absl::Status ProgramRun::RunKernels(const LaunchStep& step) {
   for (const BufferArgument& result : step.fresh) {
     ASSAY_RETURN_IF_ERROR(
         device_.Forget(AddressOf(result.slice), static_cast<uint64_t>(result.bytes)));
+  }
+  if (step.routine.has_value()) {
+    std::vector<uint64_t> operands, results;
+    for (const BufferSlice slice : step.routine->operands) operands.push_back(AddressOf(slice));
+    for (const BufferSlice slice : step.routine->results) results.push_back(AddressOf(slice));
+    ASSAY_ASSIGN_OR_RETURN(const bool is_done,
+                           device_.CallLibrary(*step.instruction, operands, results));
+    if (is_done) return absl::OkStatus();
   }
   ASSAY_ASSIGN_OR_RETURN(const std::vector<KernelArgument> scratch,
                          TakeScratch(step, step.scratch));

@@ -46,7 +46,12 @@ struct LaunchStep {
   StepPlan::Kind kind = StepPlan::Kind::kKernel;
   const Instruction* instruction = nullptr;
   std::vector<KernelLaunch> launches;  // of a kernel, in order
-  std::vector<int64_t> scratch;        // bytes of memory that its launches have besides
+  // A library's routine on these arrays takes their place, unless it refuses.
+  struct Routine {
+    std::vector<BufferSlice> operands, results;
+  };
+  std::optional<Routine> routine;
+  std::vector<int64_t> scratch;  // bytes of memory that its launches have besides
   // Results that share no operand's memory: another value begins to live there.
   std::vector<BufferArgument> fresh;
   std::optional<HostStep> host;  // in the place of launches
@@ -68,6 +73,8 @@ struct LaunchProgram {
 struct ProgramStreams {
   int streams = 1;          // that steps may be spread over
   bool host_alone = false;  // so that stretches between steps of the host can be replayed
+  // True for ops whose launches a library's routine may take the place of; null: for none.
+  std::function<bool(const Instruction& op)> library_takes;
 };
 
 // Emits all kernels into `context.module` and decodes them for the simulator.

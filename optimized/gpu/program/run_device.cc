@@ -1,8 +1,10 @@
 // The two kinds of devices.
 #include "optimized/gpu/program/run_device.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -103,10 +105,10 @@ class CudaRunDevice : public RunDevice {
   }
   CudaRunDevice(const CudaRunDevice&) = delete;
   CudaRunDevice& operator=(const CudaRunDevice&) = delete;
-  CudaRunDevice(CudaSession& session, const CublasLt* cublas, CudaModule module,
+  CudaRunDevice(CudaSession& session, const DeviceLibraries* libraries, CudaModule module,
                 const KernelImage& image, bool graphs)
       : session_(session),
-        cublas_(cublas),
+        libraries_(libraries),
         module_(std::move(module)),
         image_(image),
         graphs_(graphs) {}
@@ -177,23 +179,37 @@ class CudaRunDevice : public RunDevice {
   absl::StatusOr<bool> CallLibrary(const Instruction& instruction,
                                    absl::Span<const uint64_t> operands,
                                    absl::Span<const uint64_t> results) override {
-    if (cublas_ == nullptr) return false;
-    ASSAY_ASSIGN_OR_RETURN(const LibraryCall call, ReadLibraryCall(instruction));
-    if (!CublasLt::Takes(instruction, call)) return false;
-    const auto at = [&](int64_t k) {
-      return k < 0 ? uint64_t{0} : operands[static_cast<size_t>(k)];
-    };
+    DeviceLibrary* library = libraries_ == nullptr ? nullptr : libraries_->Find(instruction);
+    if (library == nullptr || refused_.contains(&instruction)) return false;
     ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, session_.Stream());
-    ASSAY_RETURN_IF_ERROR(cublas_->Multiply(
-        instruction, call, {at(0), at(1), at(call.addend), at(call.bias), results[0]}, stream));
-    return true;
+    const LibraryArrays arrays{
+        operands, results, stream,
+        [this](uint64_t to, uint64_t from, uint64_t bytes) {
+          return session_.CopyWithin(to, from, bytes);
+        },
+        [this, &instruction](uint64_t bytes) { return WorkspaceOf(instruction, bytes); }};
+    const absl::Status status = library->Run(instruction, arrays);
+    // A library that refuses once is not asked again: the program has another way.
+    if (!absl::IsUnimplemented(status)) return status.ok() ? absl::StatusOr<bool>(true) : status;
+    refused_.insert(&instruction);
+    return false;
   }
   absl::Status Finish() override { return session_.SynchroniseAll(); }
   uint64_t bytes_in_use() const override { return bytes_in_use_; }
 
  private:
+  // Graphs refer to it, so that it stays as long as the device; one of a call does for all its
+  // runs.
+  absl::StatusOr<uint64_t> WorkspaceOf(const Instruction& instruction, uint64_t bytes) {
+    CudaBuffer& workspace = workspaces_[&instruction];
+    if (workspace.address() == 0 || workspace.bytes() < bytes) {
+      ASSAY_ASSIGN_OR_RETURN(workspace, session_.Allocate(std::max<uint64_t>(bytes, 1)));
+    }
+    return workspace.address();
+  }
+
   CudaSession& session_;
-  const CublasLt* cublas_;
+  const DeviceLibraries* libraries_;
   CudaModule module_;
   const KernelImage& image_;
   struct KeptStretch {
@@ -203,6 +219,8 @@ class CudaRunDevice : public RunDevice {
   };
   const bool graphs_;
   std::vector<CudaBuffer> buffers_;
+  std::map<const Instruction*, CudaBuffer> workspaces_;
+  std::set<const Instruction*> refused_;  // by the library that takes such
   std::map<int, CudaEvent> events_;
   std::map<int, KeptStretch> stretches_;
   std::map<std::string, CudaHandle> functions_;
@@ -216,10 +234,11 @@ std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator, uint64_t me
 }
 
 absl::StatusOr<std::unique_ptr<RunDevice>> MakeCudaDevice(CudaSession& session,
-                                                          const CublasLt* cublas,
+                                                          const DeviceLibraries* libraries,
                                                           const KernelImage& image, bool graphs) {
-  ASSAY_ASSIGN_OR_RETURN(CudaModule module, session.Load(image.text));
-  return std::make_unique<CudaRunDevice>(session, cublas, std::move(module), image, graphs);
+  ASSAY_ASSIGN_OR_RETURN(CudaModule module,
+                         session.Load(image.cubin.empty() ? image.text : image.cubin));
+  return std::make_unique<CudaRunDevice>(session, libraries, std::move(module), image, graphs);
 }
 
 }  // namespace assay::gpu

@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "optimized/gpu/driver/cublas.h"
 #include "optimized/gpu/driver/cuda_driver.h"
+#include "optimized/gpu/driver/libraries/device_libraries.h"
 #include "optimized/gpu/driver/module_image.h"
 #include "optimized/gpu/simulator/simulator.h"
 
@@ -66,10 +66,10 @@ class RunDevice {
 // `simulator` outlives the device. Its seed draws the order in which streams go on.
 std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator, uint64_t memory_limit);
 
-// Loads the image. `session` outlives the device.
-// `cublas` may be null. `graphs`: stretches that come again are replayed as graphs.
+// Loads the image. `session` outlives the device. `libraries` may be null. `graphs`: stretches that
+// come again are replayed as graphs.
 absl::StatusOr<std::unique_ptr<RunDevice>> MakeCudaDevice(CudaSession& session,
-                                                          const CublasLt* cublas,
+                                                          const DeviceLibraries* libraries,
                                                           const KernelImage& image, bool graphs);
 
 }  // namespace assay::gpu

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/types/span.h"
+#include "spec/ir/instruction.h"
 #include "spec/types/element_type.h"
 
 namespace assay {
@@ -20,6 +21,9 @@ struct GpuFacts {
   bool has_bf16;
   double least_norm_epsilon;
   int64_t most_workspace_bytes;  // that we give one convolution
+
+  // True for calls that a library of the machine takes; null: for all.
+  bool (*takes)(const Instruction& call) = nullptr;
 
   // The multiple for products of elements of a type; 0: tensor cores do not take it.
   int64_t MultipleOf(ElementType type) const;

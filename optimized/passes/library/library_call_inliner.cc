@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "optimized/passes/library/gpu_facts.h"
 #include "optimized/passes/library/gradient_forms.h"
 #include "optimized/passes/library/op_writer.h"
 #include "spec/library/library_call.h"
@@ -254,7 +255,9 @@ absl::StatusOr<bool> LibraryCallInliner::Run(Module& module, PassContext& contex
       if (!IsLibraryCall(*inst)) continue;
       const absl::StatusOr<LibraryCall> call = ReadLibraryCall(*inst);
       if (!call.ok()) continue;  // what has no meaning has no code, as the target then says
-      if (context.options.libraries &&
+      const GpuFacts* gpu = context.options.gpu;
+      const bool is_taken = gpu == nullptr || gpu->takes == nullptr || gpu->takes(*inst);
+      if (context.options.libraries && is_taken &&
           context.gates.Allow(DecisionKind::kLibrary, "call-library", inst))
         continue;
       Rewrite rewrite(context.gates, "inline-library-call", inst, /*required=*/true);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "optimized/gpu/driver/cublas_calls.h"
+#include "optimized/gpu/driver/libraries/cublas_calls.h"
 #include "optimized/gpu/driver/testing/stand_in_state.h"
 #include "optimized/gpu/library/host_library.h"
 #include "spec/base/status_macros.h"
@@ -278,7 +278,7 @@ CublasStatus cublasLtMatrixLayoutCreate(CublasHandle* layout, int type, uint64_t
   made->type = *element;
   made->rows = static_cast<int64_t>(rows);
   made->columns = static_cast<int64_t>(columns);
-  made->leading = leading;
+  made->leading = leading + BendOf("cublasLtMatrixLayoutCreate");
   *layout = made.get();
   Cublas().layouts.emplace(made.get(), std::move(made));
   return kCublasSuccess;
@@ -299,8 +299,11 @@ CublasStatus cublasLtMatrixLayoutSetAttribute(CublasHandle layout, int attribute
   if (found == Cublas().layouts.end()) return Wrong(absl::StrCat(kName, ": no such layout"));
   if (attribute == kCublasBatchCount)
     return TakeAttribute(kName, found->second->batches, value, bytes);
-  if (attribute == kCublasBatchStride)
-    return TakeAttribute(kName, found->second->stride, value, bytes);
+  if (attribute == kCublasBatchStride) {
+    const CublasStatus taken = TakeAttribute(kName, found->second->stride, value, bytes);
+    found->second->stride += BendOf(kName);
+    return taken;
+  }
   return Wrong(absl::StrCat(kName, ": attribute ", attribute));
 }
 
@@ -322,6 +325,7 @@ CublasStatus cublasLtMatmul(CublasHandle handle, CublasHandle description, const
   if (algorithm != nullptr || workspace != nullptr || workspace_bytes != 0)
     return Wrong("cublasLtMatmul: an algorithm or a workspace, which nobody gives");
   const int scale = how->second->scale;
+  if (BendOf("cublasLtMatmul") != 0) how->second->epilogue ^= kCublasEpilogueRelu;
   return PutProduct(*how->second, on, ScaleAt(alpha, scale), ScaleAt(beta, scale).real(), stream);
 }
 

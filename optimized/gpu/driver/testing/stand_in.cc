@@ -36,6 +36,7 @@ struct StandIn {
   std::atomic<int> calls{0};
   int fail_at = -1;
   std::atomic<CudaResult> fail_code{kCudaSuccess}, lost{kCudaSuccess};
+  std::map<std::string, int64_t> bends, counts;  // by call
   std::mutex reporting;
   std::string report;
 
@@ -74,6 +75,10 @@ enum class Needs : uint8_t { kNothing, kInit, kContext };
 // Each call begins here: whether it is told to fail, and whether it may be made now.
 CudaResult Enter(const char* name, Needs needs) {
   StandIn& state = *State();
+  {
+    const std::lock_guard<std::mutex> lock(state.reporting);
+    ++state.counts[name];
+  }
   if (state.calls++ == state.fail_at) {
     if (state.fail_code == kCudaLaunchFailed || state.fail_code == kCudaIllegalAddress) {
       state.lost = state.fail_code.load();
@@ -145,6 +150,10 @@ CudaResult Put(const char* name, CudaHandle stream, StreamWork work) {
 
 }  // namespace
 
+int64_t BendOf(const char* call) {
+  const auto found = State()->bends.find(call);
+  return found == State()->bends.end() ? 0 : found->second;
+}
 int EnterStandIn(const char* name) { return Enter(name, Needs::kContext); }
 StandInDevice& CurrentDevice() { return *Here(); }
 void NoteMisuse(const std::string& text) { State()->Note(text); }
@@ -187,6 +196,17 @@ const char* assayStandInReport() { return State()->report.c_str(); }
 void assayStandInSeed(uint64_t seed) {
   for (auto& device : State()->devices)
     device->streams = SimulatedStreams(seed + static_cast<uint64_t>(device->number));
+}
+// Changes a call by so much wherever it is made, as if its caller had made a mistake.
+void assayStandInBend(const char* call, int64_t by) { State()->bends[call] = by; }
+int64_t assayStandInCount(const char* call) { return State()->counts[call]; }
+// Things that live: memory, modules, events and graphs.
+int64_t assayStandInLiving() {
+  size_t living = 0;
+  for (const auto& device : State()->devices)
+    living += device->allocations.size() + device->modules.size() + device->events.size() +
+              device->graphs.size() + device->executables.size();
+  return static_cast<int64_t>(living);
 }
 // A new process, as it were.
 void assayStandInReset() {
@@ -376,6 +396,7 @@ CudaResult cuFuncSetAttribute(CudaHandle function, int attribute, int value) {
 CudaResult cuMemAlloc_v2(CudaPointer* address, size_t bytes) {
   ASSAY_ENTER(cuMemAlloc, kContext)
   if (bytes == 0) return Misuse("cuMemAlloc", "of nothing", kCudaInvalidValue);
+  if (bytes > 64) bytes += static_cast<size_t>(BendOf("cuMemAlloc"));
   const auto made = Here()->memory.Allocate(bytes, 256, "device memory");
   if (!made.ok()) return kCudaOutOfMemory;
   *address = *made;
@@ -396,6 +417,7 @@ CudaResult cuMemFree_v2(CudaPointer address) {
 // keeps it meanwhile.
 CudaResult cuMemcpyHtoDAsync_v2(CudaPointer to, const void* from, size_t bytes, CudaHandle stream) {
   ASSAY_ENTER(cuMemcpyHtoDAsync, kContext)
+  bytes += static_cast<size_t>(BendOf("cuMemcpyHtoDAsync"));
   const auto* start = static_cast<const std::byte*>(from);
   DeviceMemory& memory = Here()->memory;
   return Put("cuMemcpyHtoDAsync", stream,
@@ -422,6 +444,7 @@ CudaResult cuMemcpyDtoHAsync_v2(void* to, CudaPointer from, size_t bytes, CudaHa
 
 CudaResult cuMemcpyDtoDAsync_v2(CudaPointer to, CudaPointer from, size_t bytes, CudaHandle stream) {
   ASSAY_ENTER(cuMemcpyDtoDAsync, kContext)
+  bytes += static_cast<size_t>(BendOf("cuMemcpyDtoDAsync"));
   DeviceMemory& memory = Here()->memory;
   return Put("cuMemcpyDtoDAsync", stream,
              {"a copy on the device", {{from, bytes}}, {{to, bytes}}, [&memory, to, from, bytes] {
@@ -535,6 +558,7 @@ CudaResult cuStreamWaitEvent(CudaHandle stream, CudaHandle event, unsigned) {
   ASSAY_CHECK_STREAM(cuStreamWaitEvent, stream)
   if (const CudaResult known = CheckEvent("cuStreamWaitEvent", event); known != kCudaSuccess)
     return known;
+  if (BendOf("cuStreamWaitEvent") != 0) return kCudaSuccess;
   return OfWork("cuStreamWaitEvent", Here()->streams.Wait(NumberOf(stream), NumberOf(event)));
 }
 
@@ -601,6 +625,7 @@ CudaResult cuLaunchKernel(CudaHandle function, unsigned grid_x, unsigned grid_y,
   }
   StreamWork work{absl::StrCat("kernel \"", kernel->name(), "\""), {}, {}, nullptr};
   AddRanges(*kernel, arguments, module->may_write[kernel], work);
+  grid_x += static_cast<unsigned>(BendOf("cuLaunchKernel"));
   const LaunchShape shape{.grid = {grid_x, grid_y, grid_z},
                           .block = {block_x, block_y, block_z},
                           .dynamic_shared_bytes = shared_bytes};

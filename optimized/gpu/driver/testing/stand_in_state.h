@@ -46,6 +46,8 @@ int EnterStandIn(const char* name);
 // The device of the calling thread's context.
 StandInDevice& CurrentDevice();
 inline DeviceMemory& StandInMemory() { return CurrentDevice().memory; }
+// By how much the stand-in was told to change a call, as if its caller had made a mistake; 0: not.
+int64_t BendOf(const char* call);
 // Something was done wrong.
 void NoteMisuse(const std::string& text);
 bool HasStandInStream(CudaHandle stream);

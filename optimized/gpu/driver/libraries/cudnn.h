@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "optimized/gpu/driver/device_library.h"
+#include "optimized/gpu/driver/libraries/device_library.h"
 
 namespace assay::gpu {
 

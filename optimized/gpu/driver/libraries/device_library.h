@@ -22,6 +22,8 @@ struct LibraryArrays {
   absl::Span<const uint64_t> operands;  // an address each
   absl::Span<const uint64_t> results;   // by leaf
   CudaHandle stream = nullptr;
+  // Copies on the device, on the stream.
+  std::function<absl::Status(uint64_t to, uint64_t from, uint64_t bytes)> copy;
   // Memory of the device that lives as long as calls for this instruction do.
   std::function<absl::StatusOr<uint64_t>(uint64_t bytes)> workspace;
 };

@@ -1,11 +1,11 @@
 // Arrays are row-major and cuBLASLt's matrices are stored by columns: what it computes is the
 // transposed result, from the sides in the other order, so that a bias goes along its rows.
-#include "optimized/gpu/driver/cublas.h"
+#include "optimized/gpu/driver/libraries/cublas.h"
 
 #include <dlfcn.h>
 
 #include <complex>
-#include <cstdlib>
+#include <vector>
 
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -13,10 +13,20 @@
 namespace assay::gpu {
 namespace {
 
-constexpr const char* kHowToGetCublas =
-    "; products of matrices run by kernels of our own instead. cuBLASLt comes with the CUDA "
-    "toolkit "
-    "(package libcublas); ASSAY_LIBCUBLASLT names another library";
+const LibraryPlace& CublasPlace() {
+  static const auto& place = *new LibraryPlace{"cuBLASLt",
+                                               "ASSAY_LIBCUBLASLT",
+                                               {"libcublasLt.so.13", "libcublasLt.so.12"},
+                                               "products run by kernels of our own instead",
+                                               "the CUDA toolkit (package libcublas)"};
+  return place;
+}
+constexpr LibraryStatus kCublasStatuses[] = {
+    {kCublasNotInitialised, "it is not initialised"}, {kCublasAllocFailed, "out of memory"},
+    {kCublasInvalidValue, "a value is invalid"},      {kCublasArchMismatch, "the GPU is too old"},
+    {kCublasExecutionFailed, "the kernel failed"},    {kCublasInternalError, "an internal error"},
+    {kCublasNotSupported, "it has no such product"},
+};
 
 struct TypeRow {
   ElementType type;
@@ -34,27 +44,6 @@ const TypeRow* FindType(ElementType type) {
   for (const TypeRow& row : kTypes)
     if (row.type == type) return &row;
   return nullptr;
-}
-
-const char* TextOfStatus(CublasStatus status) {
-  switch (status) {
-    case kCublasNotInitialised:
-      return "it is not initialised";
-    case kCublasAllocFailed:
-      return "out of memory";
-    case kCublasInvalidValue:
-      return "a value is invalid";
-    case kCublasArchMismatch:
-      return "the GPU is too old";
-    case kCublasExecutionFailed:
-      return "the kernel failed";
-    case kCublasInternalError:
-      return "an internal error";
-    case kCublasNotSupported:
-      return "it has no such product";
-    default:
-      return "an unknown error";
-  }
 }
 
 // One side behind its batch dimensions: its two sizes, the last one being next in memory.
@@ -142,23 +131,11 @@ const void* OnDevice(uint64_t address) { return reinterpret_cast<const void*>(ad
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CublasLt>> CublasLt::Load(const std::string& library) {
-  const char* named = std::getenv("ASSAY_LIBCUBLASLT");
-  std::vector<std::string> paths = {"libcublasLt.so.13", "libcublasLt.so.12"};
-  if (named != nullptr && *named != 0) paths = {named};
-  if (!library.empty()) paths = {library};
+  ASSAY_ASSIGN_OR_RETURN(void* const opened, OpenLibrary(CublasPlace(), library));
   std::unique_ptr<CublasLt> made(new CublasLt());
-  for (const std::string& path : paths)
-    if (made->library_ == nullptr) made->library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (made->library_ == nullptr) {
-    const char* why = dlerror();
-    return absl::UnavailableError(StrCat(
-        "there is no cuBLASLt: ", why == nullptr ? paths[0] : std::string(why), kHowToGetCublas));
-  }
-#define ASSAY_CUBLAS_FIND(name, ...)                                                 \
-  made->calls_.name =                                                                \
-      reinterpret_cast<CublasStatus (*)(__VA_ARGS__)>(dlsym(made->library_, #name)); \
-  if (made->calls_.name == nullptr)                                                  \
-    return absl::UnavailableError(StrCat("cuBLASLt has no ", #name, kHowToGetCublas));
+#define ASSAY_CUBLAS_FIND(name, ...)                                                         \
+  made->calls_.name = reinterpret_cast<CublasStatus (*)(__VA_ARGS__)>(dlsym(opened, #name)); \
+  if (made->calls_.name == nullptr) return LacksCall(CublasPlace(), #name);
   ASSAY_CUBLAS_CALLS(ASSAY_CUBLAS_FIND)
 #undef ASSAY_CUBLAS_FIND
   ASSAY_RETURN_IF_ERROR(made->Check(made->calls_.cublasLtCreate(&made->handle_), "its start"));
@@ -172,14 +149,15 @@ CublasLt::~CublasLt() {
 
 absl::Status CublasLt::Check(CublasStatus status, std::string_view what) const {
   if (status == kCublasSuccess) return absl::OkStatus();
-  const std::string text =
-      StrCat("cuBLASLt: ", what, ": ", TextOfStatus(status), " (status ", status, ")");
-  if (status == kCublasAllocFailed) return absl::ResourceExhaustedError(text);
-  return status == kCublasNotSupported ? absl::UnimplementedError(text) : absl::InternalError(text);
+  return LibraryError(CublasPlace(), what, status, kCublasStatuses, kCublasAllocFailed,
+                      kCublasNotSupported);
 }
 
-bool CublasLt::Takes(const Instruction& instruction, const LibraryCall& call) {
-  if (call.routine > LibraryRoutine::kGemmLt) return false;
+bool CublasLt::Takes(const Instruction& instruction) const {
+  if (!IsLibraryCall(instruction)) return false;
+  const absl::StatusOr<LibraryCall> read = ReadLibraryCall(instruction);
+  if (!read.ok() || read->routine > LibraryRoutine::kGemmLt) return false;
+  const LibraryCall& call = *read;
   const GemmConfig& gemm = call.gemm;
   const auto fits = [&](const Shape& shape, const Int64List& batch, const Int64List& contracting) {
     const int64_t rank = shape.rank();
@@ -196,8 +174,9 @@ bool CublasLt::Takes(const Instruction& instruction, const LibraryCall& call) {
          fits(rhs, gemm.rhs_batch, gemm.rhs_contracting);
 }
 
-absl::Status CublasLt::Multiply(const Instruction& instruction, const LibraryCall& call,
-                                const ProductAddresses& at, CudaHandle stream) const {
+absl::Status CublasLt::Run(const Instruction& instruction, const LibraryArrays& arrays) {
+  ASSAY_ASSIGN_OR_RETURN(const LibraryCall call, ReadLibraryCall(instruction));
+  const auto at = [&](int64_t operand) { return arrays.operands[static_cast<size_t>(operand)]; };
   const GemmConfig& gemm = call.gemm;
   const Shape &lhs = instruction.operand(0)->shape(), &out = *call.result;
   const Shape& rhs = instruction.operand(1)->shape();
@@ -217,7 +196,8 @@ absl::Status CublasLt::Multiply(const Instruction& instruction, const LibraryCal
             "the order of the left side"));
   ASSAY_RETURN_IF_ERROR(Check(parts.Set(kCublasEpilogue, EpilogueOf(gemm)), "the epilogue"));
   if (call.bias >= 0)
-    ASSAY_RETURN_IF_ERROR(Check(parts.Set(kCublasBiasPointer, OnDevice(at.bias)), "the bias"));
+    ASSAY_RETURN_IF_ERROR(
+        Check(parts.Set(kCublasBiasPointer, OnDevice(at(call.bias))), "the bias"));
   const auto layout = [&](int data, int64_t rows, int64_t columns) {
     return Check(parts.AddLayout(data, rows, columns, batches), "the layout of a matrix");
   };
@@ -226,13 +206,13 @@ absl::Status CublasLt::Multiply(const Instruction& instruction, const LibraryCal
   ASSAY_RETURN_IF_ERROR(layout(result.data, m, n));
   const Scale alpha(type.scale, gemm.alpha_real, gemm.alpha_imag), beta(type.scale, gemm.beta, 0);
   // Without C the library wants the address of one that it does not read.
-  const uint64_t c = call.addend >= 0 ? at.c : at.result;
-  return Check(
-      calls_.cublasLtMatmul(handle_, parts.description(), alpha.data(), OnDevice(at.b),
-                            parts.layout(0), OnDevice(at.a), parts.layout(1), beta.data(),
-                            OnDevice(c), parts.layout(2), reinterpret_cast<void*>(at.result),
-                            parts.layout(2), nullptr, nullptr, 0, stream),
-      StrCat("the product ", instruction.name()));
+  const uint64_t c = call.addend >= 0 ? at(call.addend) : arrays.results[0];
+  return Check(calls_.cublasLtMatmul(handle_, parts.description(), alpha.data(), OnDevice(at(1)),
+                                     parts.layout(0), OnDevice(at(0)), parts.layout(1), beta.data(),
+                                     OnDevice(c), parts.layout(2),
+                                     reinterpret_cast<void*>(arrays.results[0]), parts.layout(2),
+                                     nullptr, nullptr, 0, arrays.stream),
+               StrCat("the product ", instruction.name()));
 }
 
 }  // namespace assay::gpu

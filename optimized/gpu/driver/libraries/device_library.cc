@@ -1,5 +1,5 @@
 // Libraries are opened by the first of their names that is there.
-#include "optimized/gpu/driver/device_library.h"
+#include "optimized/gpu/driver/libraries/device_library.h"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 // Our declarations of cuBLASLt's calls against its header; compiled where that is installed.
 #include "gtest/gtest.h"
-#include "optimized/gpu/driver/cublas_calls.h"
+#include "optimized/gpu/driver/libraries/cublas_calls.h"
 #include "optimized/gpu/driver/testing/declarations_for_test.h"
 
 namespace assay::gpu {

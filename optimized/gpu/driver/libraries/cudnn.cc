@@ -1,6 +1,6 @@
 // A convolution is described by tensors with any strides, in the order [batch, features, space],
 // and a filter that is packed in one of two orders.
-#include "optimized/gpu/driver/cudnn.h"
+#include "optimized/gpu/driver/libraries/cudnn.h"
 
 #include <dlfcn.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimized/gpu/driver/cudnn_calls.h"
+#include "optimized/gpu/driver/libraries/cudnn_calls.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/library/library_call.h"
