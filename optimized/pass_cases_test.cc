@@ -31,6 +31,28 @@ const Target& LibraryTarget() {
   return target;
 }
 
+// A machine of eight threads that sorts in its runtime and has a library for dots of 4096 results.
+const Target& ThreadsTarget() {
+  static const auto& ops = *[] {
+    auto* table = new OpSupportTable();
+    for (OpSupport& op : *table) op.code = OpSupport::kElements;
+    for (Opcode opcode : {Opcode::kSort, Opcode::kOutfeed, Opcode::kCustomCall}) {
+      (*table)[static_cast<int>(opcode)].code = OpSupport::kNative;
+    }
+    return table;
+  }();
+  static const auto& target = *new Target{
+      .name = "threads",
+      .levels = {{kThreads, 8}},
+      .ops = &ops,
+      .contraction = [](const Instruction& op, const Target&) -> std::optional<ContractionCode> {
+        if (op.opcode() != Opcode::kDot) return std::nullopt;
+        const bool in_library = op.shape().ElementCount() >= 4096;
+        return ContractionCode{in_library ? "gemm" : "", in_library ? -1 : 0};
+      }};
+  return target;
+}
+
 PipelineOptions OptionsOf(const PassCase& pass_case) {
   PipelineOptions options;
   options.profile = &Profile::Strict();
@@ -51,8 +73,10 @@ PipelineOptions OptionsOf(const PassCase& pass_case) {
     } else if (key == "verbosity") {
       EXPECT_TRUE(absl::SimpleAtoi(value, &options.pass_options.verbosity));
     } else if (key == "target") {
-      EXPECT_EQ(value, "library");
-      options.pass_options.target = &LibraryTarget();
+      EXPECT_TRUE(value == "library" || value == "threads");
+      options.pass_options.target = value == "library" ? &LibraryTarget() : &ThreadsTarget();
+    } else if (key == "memory_limit") {
+      EXPECT_TRUE(absl::SimpleAtoi(value, &options.pass_options.memory_limit));
     } else if (key == "bfloat16") {
       options.pass_options.bfloat16 = BFloat16Support::Find(value);
       EXPECT_NE(options.pass_options.bfloat16, nullptr) << value;
@@ -125,6 +149,7 @@ TEST(PassCases, DoWhatTheySay) {
     std::vector<std::string> log;
     bool changed = false;
     options.pass_options.log = [&](std::string_view line) { log.emplace_back(line); };
+    if (!pass_case.log.empty()) options.pass_options.explain = options.pass_options.log;
     std::set<std::string> changing;
     options.observer = [&](std::string_view pass, bool now, const Module&) {
       changed |= now && pass != "dce";

@@ -218,14 +218,15 @@ TEST(CampaignTest, OurBackendIsTriedInItsOtherWays) {
     ways[way.substr(0, way.find('='))] += count;
     ++values[way.substr(0, way.find('='))];
   }
-  const std::map<std::string, int64_t> wanted = {{"direct", 4}, {"passes", 4}, {"prefix", 4},
-                                                 {"refuse", 4}, {"verify", 4}, {"without", 4}};
+  const std::map<std::string, int64_t> wanted = {{"direct", 4}, {"memory_limit", 4}, {"passes", 4},
+                                                 {"prefix", 4}, {"refuse", 4},       {"verify", 4},
+                                                 {"without", 4}};
   EXPECT_EQ(ways, wanted);
   EXPECT_GE(values["prefix"], 3);
   EXPECT_GE(values["without"], 3);
   EXPECT_EQ(values["refuse"], 1);
   script.description.name =
-      "cpu:direct=on,passes=off,verify=off,without=cse,refuse=vectorize,prefix=3";
+      "cpu:direct=on,memory_limit=9,passes=off,verify=off,without=cse,refuse=vectorize,prefix=3";
   EXPECT_TRUE(RefusedByBackend(Fuzz(options, script)).empty());
 }
 

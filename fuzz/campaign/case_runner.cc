@@ -75,9 +75,10 @@ struct OtherWayOption {
 };
 constexpr OtherWayOption kOtherWays[] = {
     {1, "prefix", "", 64},        // the first of the passes alone
-    {3, "verify", "on"},          // the module is verified after each pass
+    {3, "verify", "on"},          // the module is verified after each pass, buffers are checked
     {5, "without", "", 1 << 20},  // one of the passes is left out
-    {7, "passes", "all"},        {11, "refuse", "library"}, {15, "direct", "off"},
+    {7, "passes", "all"},        {9, "memory_limit", "least"},  // what can be computed again is
+    {11, "refuse", "library"},   {15, "direct", "off"},
 };
 
 std::map<std::string, std::string> OtherWay(const std::string& backend, int64_t index) {

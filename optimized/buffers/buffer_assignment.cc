@@ -96,6 +96,26 @@ absl::StatusOr<std::unique_ptr<BufferAssignment>> BufferAssignment::Run(const Mo
   return all;
 }
 
+std::vector<std::string> BufferAssignment::CopyTexts() const {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::vector<Copy>& copies, const std::string& where) {
+    for (const Copy& copy : copies) {
+      lines.push_back(StrCat("copy of ", copy.value->name(), " to ", where, ": ", copy.why, "; ",
+                             copy.bytes, " bytes"));
+    }
+  };
+  for (const auto& frame : frames_) {
+    for (const Step& step : frame->steps) {
+      const auto before = frame->copies_before.find(step.instruction);
+      if (before != frame->copies_before.end()) {
+        add(before->second, StrCat("the state of ", step.instruction->name()));
+      }
+    }
+    add(frame->final_copies, StrCat("the results of ", frame->computation->name()));
+  }
+  return lines;
+}
+
 BufferSlice BufferAssignment::SliceOf(BufferId id) const {
   const Buffer& buffer = buffers_[id];
   int64_t offset = buffer.offset;

@@ -40,7 +40,11 @@ class BufferAssignment {
   struct Copy {
     BufferId from, to;
     int64_t bytes;
+    const Instruction* value = nullptr;  // that is copied
+    std::string_view why = {};
   };
+  // Every copy, for people: "x to loop w: its first value is read later, too; 64 bytes".
+  std::vector<std::string> CopyTexts() const;
   struct Frame {
     const Computation* computation = nullptr;
     std::vector<Step> steps;

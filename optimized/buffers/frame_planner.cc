@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "optimized/analysis/annotations.h"
+#include "optimized/analysis/tasks/task_split.h"
 #include "optimized/analysis/walks/elementwise_ops.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -14,8 +15,16 @@ namespace {
 
 constexpr int kMaxNesting = 100;
 
-// True if element i of the result depends on no other element of the operand than its element i, in
-// row-major order.
+// A loop without state has no values, and still runs; so do calls for the sake of their effects and
+// the queues of the host.
+bool RunsAnyway(const Instruction& instruction) {
+  return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional ||
+         instruction.opcode() == Opcode::kCall || instruction.opcode() == Opcode::kInfeed ||
+         instruction.opcode() == Opcode::kOutfeed;
+}
+
+}  // namespace
+
 bool IsElementForElement(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kCopy:
@@ -45,16 +54,6 @@ bool IsElementForElement(const Instruction& instruction) {
       return IsElementwise(instruction.opcode());
   }
 }
-
-// A loop without state has no values, and still runs; so do calls for the sake of their effects and
-// the queues of the host.
-bool RunsAnyway(const Instruction& instruction) {
-  return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional ||
-         instruction.opcode() == Opcode::kCall || instruction.opcode() == Opcode::kInfeed ||
-         instruction.opcode() == Opcode::kOutfeed;
-}
-
-}  // namespace
 
 std::vector<Shape> LeavesOf(const Shape& shape) {
   std::vector<Shape> leaves;
@@ -335,6 +334,24 @@ absl::StatusOr<const FramePlanner::Frame*> FramePlanner::PlanCallee(const Instru
   return frame;
 }
 
+std::string_view FramePlanner::WhyLoopStateIsCopied(const Value& init, const Value& state,
+                                                    bool alone) const {
+  if (!alone) return "several elements of the state begin with it";
+  if (init.def->opcode() == Opcode::kConstant) return "it is a constant";
+  if (!init.owned) return "it is the caller's";
+  if (state.destination == state.buffer && state.destination >= 0) {
+    return "the state lies where the result must be";
+  }
+  return "it is read later, too";
+}
+
+std::string_view FramePlanner::WhyResultIsCopied(const Value& value, BufferId to) const {
+  if (value.def->opcode() == Opcode::kConstant) return "a result is a constant";
+  if (value.def->opcode() == Opcode::kParameter) return "a result is an argument";
+  if (loop_state_.contains(to)) return "the old value is read after the new one is made";
+  return "two results are one value";
+}
+
 absl::Status FramePlanner::AssignWhile(const Instruction* instruction, int time) {
   const std::vector<ValueId>& results = of_[instruction];
   const std::vector<ValueId>& inits = of_[instruction->operand(0)];
@@ -355,7 +372,9 @@ absl::Status FramePlanner::AssignWhile(const Instruction* instruction, int time)
     }
     Place(results[k], time);
     if (state.bytes > 0) {
-      frame_->copies_before[instruction].push_back({init.buffer, state.buffer, state.bytes});
+      frame_->copies_before[instruction].push_back({init.buffer, state.buffer, state.bytes,
+                                                    init.def,
+                                                    WhyLoopStateIsCopied(init, state, alone)});
     }
   }
   std::vector<BufferId> state = BuffersOf(results);
@@ -389,8 +408,10 @@ absl::Status FramePlanner::AssignBuffers(const Instruction* instruction, int tim
     case Opcode::kWhile:
       return AssignWhile(instruction, time);
     case Opcode::kConditional:
-    case Opcode::kCall:
       return AssignBranches(instruction, time);
+    case Opcode::kCall:
+      if (OutlinedKernel(*instruction) == nullptr) return AssignBranches(instruction, time);
+      break;
     default:
       break;
   }
@@ -401,7 +422,8 @@ absl::Status FramePlanner::AssignBuffers(const Instruction* instruction, int tim
       return absl::OkStatus();
     }
   }
-  const bool reuses = IsElementForElement(*instruction);
+  const Instruction* outlined = OutlinedKernel(*instruction);
+  const bool reuses = IsElementForElement(outlined == nullptr ? *instruction : *outlined);
   absl::flat_hash_set<BufferId> taken;
   for (size_t leaf = 0; leaf < results.size(); ++leaf) {
     if (results[leaf] < 0) continue;
@@ -426,10 +448,11 @@ void FramePlanner::FinalCopies(const Request& request) {
     // A value that another copy overwrites is set aside first.
     if (absl::c_linear_search(request.destinations, value.buffer)) {
       BufferId aside = NewBuffer(value.def, value.bytes, static_cast<int>(schedule_.size()));
-      frame_->final_copies.push_back({value.buffer, aside, value.bytes});
-      staged.push_back({aside, to, value.bytes});
+      constexpr std::string_view kAside = "another result goes where it lies";
+      frame_->final_copies.push_back({value.buffer, aside, value.bytes, value.def, kAside});
+      staged.push_back({aside, to, value.bytes, value.def, kAside});
     } else {
-      direct.push_back({value.buffer, to, value.bytes});
+      direct.push_back({value.buffer, to, value.bytes, value.def, WhyResultIsCopied(value, to)});
     }
   }
   for (const auto* copies : {&direct, &staged}) {

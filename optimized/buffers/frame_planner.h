@@ -16,6 +16,10 @@ namespace assay {
 // The leaves of a shape, depth first; arrays and tokens.
 std::vector<Shape> LeavesOf(const Shape& shape);
 
+// True if element i of the result depends on no other element of the operand than its element i, in
+// row-major order.
+bool IsElementForElement(const Instruction& instruction);
+
 class FramePlanner {
  public:
   using BufferId = BufferAssignment::BufferId;
@@ -80,6 +84,8 @@ class FramePlanner {
   absl::StatusOr<const Frame*> PlanCallee(const Instruction* instruction, int time,
                                           Request request);
   void FinalCopies(const Request& request);
+  std::string_view WhyLoopStateIsCopied(const Value& init, const Value& state, bool alone) const;
+  std::string_view WhyResultIsCopied(const Value& value, BufferId to) const;
   int64_t Room(const Item& item) const { return all_.Align(std::max<int64_t>(item.bytes, 1)); }
   int64_t LowestFit(const Item& item, const std::vector<const Item*>& placed, bool touches) const;
   std::vector<Item*> PackingOrder();

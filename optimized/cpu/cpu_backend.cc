@@ -11,6 +11,8 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
+#include "optimized/analysis/tasks/work_estimate.h"
+#include "optimized/buffers/buffer_checker.h"
 #include "optimized/cpu/cpu_executable.h"
 #include "optimized/cpu/cpu_options.h"
 #include "optimized/cpu/cpu_target.h"
@@ -20,7 +22,6 @@
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/plan/collective_plan.h"
 #include "optimized/plan/support.h"
-#include "optimized/plan/work_estimate.h"
 #include "spec/base/error.h"
 #include "spec/base/file.h"
 #include "spec/base/status_macros.h"
@@ -83,10 +84,7 @@ void CountKernels(const BufferAssignment& buffers, std::map<std::string, double>
   for (const auto& frame : buffers.frames()) {
     for (const BufferAssignment::Step& step : frame->steps) {
       const Instruction& i = *step.instruction;
-      if (step.alias || i.opcode() == Opcode::kWhile || i.opcode() == Opcode::kConditional ||
-          i.opcode() == Opcode::kCall) {
-        continue;
-      }
+      if (step.alias || frame->callees.contains(&i)) continue;
       ++kernels;
       // An update in place reads and writes as much as it is given beside the array.
       if (!step.update_in_place) moved += static_cast<double>(i.shape().ByteSize());
@@ -99,6 +97,15 @@ void CountKernels(const BufferAssignment& buffers, std::map<std::string, double>
   }
   statistics["kernels"] = kernels;
   statistics["bytes.moved"] = moved;
+}
+
+// Arguments and results, which the caller holds.
+int64_t BytesOfCaller(const Module& module) {
+  int64_t bytes = module.entry()->root()->shape().ByteSize();
+  for (const Instruction* parameter : module.entry()->parameters()) {
+    bytes += parameter->shape().ByteSize();
+  }
+  return bytes;
 }
 
 // One module on its way to code. Each step reads what the ones before it have made.
@@ -117,6 +124,14 @@ class Compilation {
     program_.rank_processes = options_.rank_processes;
     program_.has_defect = !compile.defect.empty();
     program_.poison = compile.poison;
+    // Passes are told this of the machine; code is made for more of it.
+    target_.levels = {{kDevices, devices()}, {kThreads, options_.threads}};
+    options_.pipeline.pass_options.target = &target_;
+    if (options_.trace) {
+      options_.pipeline.pass_options.explain = [this](std::string_view line) {
+        trace_.Explain(line);
+      };
+    }
     if (options_.trace || IsPrefix(options_) || !options_.pass_directory.empty()) {
       options_.pipeline.observer = [this](std::string_view pass, bool changed,
                                           const Module& module) {
@@ -137,6 +152,7 @@ class Compilation {
   absl::Status PlanMeetings();
   absl::Status ChooseJit();
   absl::Status AssignBuffers();
+  int64_t MemoryLimit(const Module& module) const;
   absl::Status EmitCode();
   absl::Status Link();
   int64_t devices() const { return program_.devices.replicas * program_.devices.partitions; }
@@ -149,6 +165,7 @@ class Compilation {
   static const Step kSteps[kStepCount];
 
   CpuOptions options_;
+  Target target_ = CpuTarget();
   int64_t memory_limit_;
   std::vector<BufferDonor> donated_;
   Gates gates_;
@@ -181,7 +198,7 @@ void Compilation::DumpPass(std::string_view pass, const Module& module) {
 
 absl::Status Compilation::RunPasses() {
   Module& module = *program_.module;
-  options_.pipeline.pass_options.target = &CpuTarget();
+  options_.pipeline.pass_options.memory_limit = options_.least_memory ? 0 : MemoryLimit(module);
   ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kLegalize, module, gates_, options_.pipeline));
   if (options_.passes) {
     PipelineOptions optional = options_.pipeline;
@@ -207,26 +224,35 @@ absl::Status Compilation::ChooseJit() {
   return absl::OkStatus();
 }
 
+// The bytes of a device, for everything: the caller's limit is beside arguments and results.
+int64_t Compilation::MemoryLimit(const Module& module) const {
+  const int64_t limit = memory_limit_ / devices() + BytesOfCaller(module);
+  return options_.memory_limit < 0 ? limit : std::min(limit, options_.memory_limit);
+}
+
 absl::Status Compilation::AssignBuffers() {
   Module& module = *program_.module;
   trace_.Resume();
   ASSAY_RETURN_IF_ERROR(RunRequired(Stage::kFlatten, module, gates_, options_.pipeline));
-  ASSAY_ASSIGN_OR_RETURN(
-      program_.buffers,
-      BufferAssignment::Run(module, CpuTarget().memory.front(), gates_, memory_limit_ / devices()));
-  return absl::OkStatus();
+  ASSAY_ASSIGN_OR_RETURN(program_.buffers,
+                         BufferAssignment::Run(module, CpuTarget().memory.front(), gates_,
+                                               MemoryLimit(module) - BytesOfCaller(module)));
+  if (options_.trace) {
+    for (const std::string& line : program_.buffers->CopyTexts()) trace_.Explain(line);
+    trace_.NameReasons("buffer-assignment");
+  }
+  return MustCheckBuffers(options_.pipeline) ? CheckBuffers(*program_.buffers, module)
+                                             : absl::OkStatus();
 }
 
 absl::Status Compilation::EmitCode() {
-  Target target = CpuTarget();
-  target.register_bits = jit_->vector_bits();
-  target.has_fma = jit_->has_fma();
-  target.levels = {{kDevices, devices()}, {kThreads, options_.threads}};
-  ASSAY_ASSIGN_OR_RETURN(const ProgramPlan plan, PlanProgram(*program_.buffers, target, gates_));
+  target_.register_bits = jit_->vector_bits();
+  target_.has_fma = jit_->has_fma();
+  ASSAY_ASSIGN_OR_RETURN(const ProgramPlan plan, PlanProgram(*program_.buffers, target_, gates_));
   if (options_.trace) program_.plan = Describe(plan, *program_.buffers);
   code_ = jit_->NewModule(context_, program_.module->name());
   if (options_.count) program_.steps = std::make_shared<std::atomic<int64_t>>(0);
-  return EmitProgram({*code_, target, program_.steps.get(), options_.idle}, plan,
+  return EmitProgram({*code_, target_, program_.steps.get(), options_.idle}, plan,
                      *program_.buffers);
 }
 
@@ -278,13 +304,14 @@ absl::StatusOr<CpuProgram> Compilation::Run(const Module& original) {
     start = now;
   }
   program_.decisions = gates_.decisions();
+  program_.reasons = trace_.reasons();
   return std::move(program_);
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> Compilation::RunPrefix(const Module& original) {
   std::unique_ptr<Module> module = original.Clone();
   PipelineOptions& pipeline = options_.pipeline;
-  pipeline.pass_options.target = &CpuTarget();
+  pipeline.pass_options.memory_limit = options_.least_memory ? 0 : MemoryLimit(*module);
   const std::string stop = options_.stop_after;
   const auto is_over = [&] {
     const int64_t done = static_cast<int64_t>(trace_.records().size());

@@ -29,7 +29,8 @@ struct CpuProgram {
   std::vector<CollectivePlan> plans;
   std::vector<Decision> decisions;
   std::map<std::string, double> statistics;
-  std::vector<StepText> plan;  // where that was asked for
+  std::vector<StepText> plan;       // where that was asked for
+  std::vector<PassReason> reasons;  // likewise
   // Counts the steps of loops and kernels over all runs, where that was asked for.
   std::shared_ptr<std::atomic<int64_t>> steps;
   Limits limits;  // of a run
@@ -54,6 +55,7 @@ class CpuExecutable : public Executable, public PlannedExecutable, public Donati
   const std::vector<Decision>& decisions() const override { return program_.decisions; }
   std::map<std::string, double> Statistics() const override;
   const std::vector<StepText>& plan() const override { return program_.plan; }
+  const std::vector<PassReason>& reasons() const override { return program_.reasons; }
 
  private:
   struct FreeDeleter {

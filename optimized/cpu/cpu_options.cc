@@ -82,6 +82,11 @@ absl::Status ReadWithout(const std::string& value, CpuOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ReadWith(const std::string& value, CpuOptions& options) {
+  ASSAY_ASSIGN_OR_RETURN(options.pipeline.with, ParsePassNames(value, '+'));
+  return absl::OkStatus();
+}
+
 absl::Status ReadPrefix(const std::string& value, CpuOptions& options) {
   if (!absl::SimpleAtoi(value, &options.prefix) || options.prefix < 0)
     return WrongValue("prefix", value, "a number of passes");
@@ -149,6 +154,15 @@ absl::Status ReadDumpPasses(const std::string& value, CpuOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ReadMemoryLimit(const std::string& value, CpuOptions& options) {
+  options.least_memory = value == "least";
+  if (options.least_memory) return absl::OkStatus();
+  if (!absl::SimpleAtoi(value, &options.memory_limit) || options.memory_limit < 0) {
+    return WrongValue("memory_limit", value, "a number of bytes, or least");
+  }
+  return absl::OkStatus();
+}
+
 struct Option {
   std::string_view name;
   absl::Status (*read)(const std::string& value, CpuOptions& options);
@@ -161,6 +175,7 @@ constexpr Option kOptions[] = {
     {"direct", ReadDirect},
     {"profile", ReadProfile},
     {"passes", ReadPasses},
+    {"with", ReadWith},
     {"without", ReadWithout},
     {"refuse", ReadRefuse},
     {"prefix", ReadPrefix},
@@ -168,6 +183,7 @@ constexpr Option kOptions[] = {
     {"trace", ReadTrace},
     {"count", ReadCount},
     {"idle", ReadIdle},
+    {"memory_limit", ReadMemoryLimit},
     {"dump-llvm", ReadDump},
     {"until", ReadUntil},
     {"stop-after", ReadStopAfter},

@@ -26,7 +26,11 @@ struct CpuOptions {
   PipelineOptions pipeline;  // which of them, and the profile
   int64_t prefix = -1;       // the optional passes that run, from the first on; negative: all
   Refusals refusals;         // gates that are refused by name
-  bool count = false;        // loops count their steps: the statistic work.steps
+  // Bytes that arguments, results, constants and values may take together; negative: the caller's
+  // limit alone counts. Where they take more, the pass hlo-rematerialization computes anew.
+  int64_t memory_limit = -1;
+  bool least_memory = false;  // as if the limit were 0, but nothing is refused
+  bool count = false;         // loops count their steps: the statistic work.steps
   // Turns of an empty loop that each kernel makes first: slowness that is planted, to see whether
   // it is found. LLVM generates the code then.
   int64_t idle = 0;

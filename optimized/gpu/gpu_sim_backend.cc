@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
+#include "optimized/buffers/buffer_checker.h"
 #include "optimized/defects/plant.h"
 #include "optimized/gpu/driver/image_cache.h"
 #include "optimized/gpu/driver/module_image.h"
@@ -97,7 +98,8 @@ class GpuCompilation {
     ASSAY_ASSIGN_OR_RETURN(program_.buffers,
                            BufferAssignment::Run(module, GpuTarget().memory.front(), gates_,
                                                  program_.limits.memory_bytes / devices));
-    return absl::OkStatus();
+    return MustCheckBuffers(options_.pipeline) ? CheckBuffers(*program_.buffers, module)
+                                               : absl::OkStatus();
   }
 
   absl::Status EmitCode() {

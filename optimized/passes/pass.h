@@ -37,6 +37,10 @@ struct PassOptions {
   // Passes that only tell what they see stay silent below 2.
   int verbosity = 0;
   std::function<void(std::string_view line)> log;
+  // Told why a pass decided as it did, a line per instruction that it thought of; for people.
+  std::function<void(std::string_view line)> explain;
+  // Bytes that parameters, constants and values may take at once; negative: as many as they do.
+  int64_t memory_limit = -1;
 };
 
 struct PassContext {

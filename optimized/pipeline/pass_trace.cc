@@ -17,8 +17,16 @@ void PassTrace::Note(std::string_view pass, bool changed) {
   const auto now = std::chrono::steady_clock::now();
   const double seconds = std::chrono::duration<double>(now - last_).count();
   records_.push_back({std::string(pass), changed, gates_.count() - seen_, seconds});
+  NameReasons(pass);
   seen_ = gates_.count();
   last_ = std::chrono::steady_clock::now();
+}
+
+void PassTrace::NameReasons(std::string_view pass) {
+  for (auto reason = reasons_.rbegin(); reason != reasons_.rend(); ++reason) {
+    if (!reason->pass.empty()) break;
+    reason->pass = pass;
+  }
 }
 
 void AddStatistics(const std::vector<PassRecord>& records,

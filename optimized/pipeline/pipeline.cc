@@ -113,9 +113,11 @@ class Runner {
   }
 
   absl::Status RunStep(const PipelineStep& step) {
-    if (!RunsOn(step, options_.target, options_.on_request)) return absl::OkStatus();
+    const bool is_asked = Contains(options_.with, step.pass);
+    if (!RunsOn(step, options_.target, options_.on_request || is_asked)) return absl::OkStatus();
     const StepContext context{module_, options_.target, context_->options};
-    const bool is_wanted = options_.on_request || step.on_request || step.when == nullptr;
+    const bool is_wanted =
+        options_.on_request || is_asked || step.on_request || step.when == nullptr;
     if (!is_wanted && !step.when->holds(context)) return absl::OkStatus();
     return step.IsFixedPoint() ? RunFixedPoint(step) : RunPass(step.pass);
   }

@@ -31,6 +31,8 @@ struct PipelineOptions {
   // is that pipeline, with the passes on request if `on_request`.
   std::vector<std::string> passes;
   bool on_request = false;
+  // Passes on request that run where they stand, beside the others.
+  std::vector<std::string> with;
   std::string_view target = kOnCpu;  // whose list runs
   // Passes that are left out, wherever they stand; those that are required cannot be.
   std::vector<std::string> without;

@@ -296,6 +296,16 @@ ENTRY e { x = f32[16] parameter(0)
     return StrCat(OrderOf("reduction-layout-normalizer", "reduction-dimension-grouper"), "; ",
                   OrderOf("reduction-dimension-grouper", "reduction-splitter"));
   };
+  see["pipe-order-rematerialization"] = [] {
+    std::string behind;
+    bool is_behind = false;
+    for (std::string_view pass : DefaultPasses()) {
+      if (is_behind) StrAppend(&behind, " ", pass);
+      is_behind |= pass == "hlo-rematerialization";
+    }
+    return StrCat(ToStd(CheckOrder({"hlo-rematerialization", "cse"}).message()),
+                  "; behind it:", behind);
+  };
   see["pipe-order-alias-passthrough"] = [] {
     return OrderOf("alias-passthrough-params", "copy-insertion");
   };

@@ -80,7 +80,9 @@
 #include "optimized/passes/memory/copy_insertion.h"
 #include "optimized/passes/memory/descheduler.h"
 #include "optimized/passes/memory/memory_scheduler.h"
+#include "optimized/passes/memory/memory_space_propagation.h"
 #include "optimized/passes/memory/optimize_input_output_buffer_alias.h"
+#include "optimized/passes/memory/rematerialization.h"
 #include "optimized/passes/memory/root_instruction_sinker.h"
 #include "optimized/passes/printers/indexed_array_printer.h"
 #include "optimized/passes/reductions/gpu_tree_reduction_rewriter.h"
@@ -92,6 +94,8 @@
 #include "optimized/passes/rules/algebraic_simplifier.h"
 #include "optimized/passes/rules/constant_folding.h"
 #include "optimized/passes/rules/reshape_mover.h"
+#include "optimized/passes/tasks/parallel_task_assigner.h"
+#include "optimized/passes/tasks/parallel_task_outliner.h"
 
 namespace assay {
 namespace {
@@ -231,6 +235,9 @@ constexpr PassInfo kPasses[] = {
      Make<ElementTypeConverter>},
     {"hlo-module-dce", RunsIn::kPipeline,
      "what no result needs of loops' states, across the module", Make<ModuleDce>},
+    {"hlo-rematerialization", RunsIn::kPipeline,
+     "above the memory limit cheap values are computed again where they are read",
+     Make<Rematerialization>},
     {"hlo-subcomputation-unification", RunsIn::kPipeline, "equal computations become one",
      Make<SubcomputationUnification>},
     {"horizontal-fusion", RunsIn::kOnRequest,
@@ -248,11 +255,18 @@ constexpr PassInfo kPasses[] = {
      Make<MapInliner>},
     {"memory-scheduler", RunsIn::kPipeline, "instructions are ordered so that less memory is alive",
      Make<MemoryScheduler>},
+    {"memory-space-propagation", RunsIn::kPipeline,
+     "what fusions read and write is in them where it is around them",
+     Make<MemorySpacePropagation>},
     {"multi-output-fusion", RunsIn::kPipeline,
      "element-wise kernels that share arrays become one of several results",
      Make<MultiOutputFusion>},
     {"optimize-input-output-buffer-alias", RunsIn::kPipeline,
      "outputs use the memory of donated parameters", Make<OptimizeInputOutputBufferAlias>},
+    {"parallel-task-assigner", RunsIn::kPipeline,
+     "kernels say into how many tasks threads cut them", Make<ParallelTaskAssigner>},
+    {"parallel-task-outliner", RunsIn::kOnRequest,
+     "kernels of several tasks become calls, which fork and join", Make<ParallelTaskOutliner>},
     {"ragged-dot-expander", RunsIn::kCompiler, "a loop over groups in the place of a ragged dot",
      Make<RaggedDotExpander>},
     {"reduction-degenerate-dim-remover", RunsIn::kOnRequest,

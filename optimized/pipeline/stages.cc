@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "optimized/target/target.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -42,6 +43,14 @@ constexpr StepCondition kFastMath = {
     "with fast math, where sums may be in any order",
     [](const StepContext& context) { return context.options.fast_math; }};
 constexpr StepCondition kGpu = {"on GPUs", IsForGpu};
+constexpr StepCondition kMemoryLimit = {"with a memory limit", [](const StepContext& context) {
+                                          return context.options.memory_limit >= 0;
+                                        }};
+constexpr StepCondition kSeveralThreads = {"with several threads", [](const StepContext& context) {
+                                             const Target* target = context.options.target;
+                                             return target != nullptr &&
+                                                    target->Workers(kThreads) > 1;
+                                           }};
 
 constexpr StepCondition kLibraries = {
     "with the libraries of NVIDIA, whose calls they make",
@@ -66,6 +75,8 @@ constexpr StepCondition kNarrowReads = {
     "for targets whose contractions read BF16; here kernels convert what they pack", Never};
 constexpr StepCondition kOwnLayouts = {
     "for targets whose kernels ask for an order of dimensions; those here take any", Never};
+constexpr StepCondition kOutlined = {"to see fork and join in HLO; notes at the kernels do as well",
+                                     Never};
 constexpr StepCondition kSchedules = {"for modules that keep the schedule they came with", Never};
 
 constexpr PipelineStep kSimplification[] = {
@@ -195,6 +206,7 @@ constexpr PipelineStep kSteps[] = {
     {"attention-fusion", kOptimize, kOnRequest, {}, 1, &kLaunches, kOnGpu, kOnGpu},
     {"multi-output-fusion", kOptimize},
     {"dce", kOptimize},
+    {"memory-space-propagation", kOptimize},
     {"variadic-op-splitter", kOptimize, false, {}, 1, &kGpu},
     {"optimize-input-output-buffer-alias", kOptimize},
     {"alias-passthrough-params", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
@@ -202,7 +214,10 @@ constexpr PipelineStep kSteps[] = {
     {"gpu-copy-insertion", kOptimize, kOnRequest, {}, 1, &kBuffersDoIt},
     {"gpu-sanitize-constant-names", kOptimize, false, {}, 1, &kGpu},
     {"memory-scheduler", kOptimize},
+    {"hlo-rematerialization", kOptimize, false, {}, 1, &kMemoryLimit},
     {"root-instruction-sinker", kOptimize, kOnRequest, {}, 1, &kSchedules},
+    {"parallel-task-assigner", kOptimize, false, {}, 1, &kSeveralThreads, {}, kOnCpu},
+    {"parallel-task-outliner", kOptimize, kOnRequest, {}, 1, &kOutlined, {}, kOnCpu},
 
     {"call-graph-flattener", kFlatten},
 };
@@ -254,6 +269,12 @@ constexpr OrderRule kOrder[] = {
     {kBefore, "contraction-fusion", "loop-fusion",
      "what a contraction reads and writes as it lies is in no loop yet"},
     {kBefore, "loop-fusion", "memory-scheduler", "what is fused has no place in the order"},
+    {kBefore, "copy-insertion", "parallel-task-assigner", "copies have tasks, too"},
+    {kBefore, "memory-scheduler", "parallel-task-assigner", "it asks who reads an array last"},
+    {kBefore, "parallel-task-assigner", "parallel-task-outliner", "it goes by the counts"},
+    {kBefore, "loop-fusion", "memory-space-propagation", "fusions are made by then"},
+    {kBefore, "memory-scheduler", "hlo-rematerialization", "it goes by the order"},
+    {kBefore, "cse", "hlo-rematerialization", "it would undo it"},
     {kBefore, "cse", "memory-scheduler", "merged values live longer"},
 };
 

@@ -7,7 +7,6 @@
 #include "absl/algorithm/container.h"
 #include "optimized/analysis/walks/reductions.h"
 #include "optimized/analysis/walks/walks.h"
-#include "optimized/plan/work_estimate.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -18,26 +17,16 @@ namespace {
 using Form = KernelPlan::Form;
 using Outputs = absl::Span<const NestOutput>;
 
-// Sums of columns walk down rows: several vectors at a time, so that a row's cache line is used up
-// while it is at hand.
-constexpr int kColumnVectors = 4;
-bool ReducesColumns(const Instruction& instruction, int width) {
-  if (instruction.opcode() != Opcode::kReduce || instruction.shape().IsTuple()) return false;
-  const Shape &from = instruction.operand(0)->shape(), &to = instruction.shape();
-  if (width < 2 || to.rank() == 0 || to.ElementCount() == 0) return false;
-  const int64_t columns = to.dimension(to.rank() - 1);
-  for (int64_t d : instruction.attributes().Integers(Attr::kDimensions)) {
-    if (d == from.rank() - 1) return false;
-  }
-  return columns % (kColumnVectors * width) == 0 || columns >= 16 * kColumnVectors * width;
-}
-
 class KernelPlanner {
  public:
   KernelPlanner(const Instruction& instruction, const Target& target, Gates& gates,
                 const KernelBuffers& buffers)
-      : target_(target), gates_(gates), root_(instruction), buffers_(buffers) {
-    plan_.instruction = &instruction;
+      : target_(target),
+        gates_(gates),
+        root_(KernelOf(instruction)),
+        buffers_(buffers),
+        tasks_(NotedTasks(instruction)) {
+    plan_.instruction = &root_;
   }
 
   absl::StatusOr<KernelPlan> Plan();
@@ -61,8 +50,7 @@ class KernelPlanner {
   // True if one nest makes all outputs.
   bool ChooseOneNest();
   bool ReusesAnOperand() const;
-  SplitPlan PlanSplitOf(bool one_nest);
-  SplitPlan PlanSplitOfNest();
+  TaskSpan SpanOf(bool one_nest);
   void SplitAmongThreads(bool one_nest);
   void AddUpdate();
   void AddConcatenated();
@@ -72,16 +60,19 @@ class KernelPlanner {
   bool WalksLinearly(Outputs outputs);
   bool WalksInLanes(Outputs outputs, int lane_dim);
   bool AllowVectors();
-  // The elements of a cache line.
-  int TileSide(const Shape& shape) const {
-    return std::max(8, target_.line_bits / BitWidth(shape.element_type()));
-  }
   int ElementsPerVectorOf(int bits) const { return ElementsPerVector(root_, bits); }
+
+  // The kernel that an outlined kernel's call stands for.
+  static const Instruction& KernelOf(const Instruction& instruction) {
+    const Instruction* outlined = OutlinedKernel(instruction);
+    return outlined == nullptr ? instruction : *outlined;
+  }
 
   const Target& target_;
   Gates& gates_;
   const Instruction& root_;
   const KernelBuffers& buffers_;
+  const int64_t tasks_;
   KernelPlan plan_;
   Walks walks_;
   const CallFrame* frame_ = nullptr;  // of what the nests compute
@@ -177,50 +168,25 @@ bool KernelPlanner::ReusesAnOperand() const {
   return false;
 }
 
-SplitPlan KernelPlanner::PlanSplitOfNest() {
-  const auto threads = static_cast<int>(target_.Workers(kThreads));
-  const int64_t work =
-      results_[0].IsArray() ? results_[0].ElementCount() * WorkPerElement(root_) : 0;
-  const Shape& shape = results_[outputs_[0].leaves[0]];
-  const int64_t outer = OutermostDim(shape);
-  const bool linear = shape.IsArray() && WalksLinearly(outputs_);
-  const bool innermost = outer >= 0 && shape.ElementCount() == shape.dimension(outer);
-  const int64_t rows = outer < 0 ? 1 : shape.dimension(outer);
-  // Parts that begin on a whole vector keep the vector loop on the same elements for every split;
-  // those of a transpose along its rows are whole tiles.
-  int64_t unit = linear || innermost ? kPartUnit : 1;
-  if (unit == 1 && outer >= 0 && TransposedDim(root_) == outer) unit = TileSide(shape);
-  // Columns are walked in wider vectors, of which no part may cut one.
-  const int width = ElementsPerVectorOf(target_.vector_bits);
-  if (innermost && ReducesColumns(*outputs_[0].instruction, width)) {
-    unit = std::max<int64_t>(unit, kColumnVectors * width);
-  }
-  unit = gates_.Number("split-kernel/unit", &root_, unit);
-  return PlanSplit(linear ? shape.ElementCount() : rows, unit, work, threads);
-}
-
-// Plans how threads share the kernel. An extent of 0 says that they cannot.
-SplitPlan KernelPlanner::PlanSplitOf(bool one_nest) {
-  const auto threads = static_cast<int>(target_.Workers(kThreads));
+// Finds what threads can share of the kernel. An extent of 0 says nothing.
+TaskSpan KernelPlanner::SpanOf(bool one_nest) {
   if (plan_.form == Form::kCumulative) {
-    constexpr int64_t kColumns = 16;  // side by side they fill the lines of a cache
-    const LineSizes sizes = LineSizes::Of(root_, *RecogniseCumulative(root_));
-    const int64_t extent = sizes.extent();
-    const int64_t unit = sizes.splits_columns() ? kColumns : 1;
-    return PlanSplit(extent, extent > int64_t{64} * threads ? 64 : unit,
-                     root_.operand(0)->shape().ElementCount(), threads);
+    return SpanOfCumulative(root_, *RecogniseCumulative(root_), target_);
   }
-  if (plan_.form == Form::kContraction) {
-    const int64_t dim = contraction_->split_dim;
-    const int64_t extent = dim < 0 ? 1 : root_.shape().dimension(dim);
-    const int64_t work = root_.shape().ElementCount() * WorkPerElement(root_);
-    return PlanSplit(extent, /*unit=*/4, work, threads);
-  }
-  return plan_.form == Form::kNests && one_nest ? PlanSplitOfNest() : SplitPlan();
+  if (plan_.form == Form::kContraction) return SpanOfContraction(root_, *contraction_);
+  if (plan_.form != Form::kNests || !one_nest) return {};
+  const Shape& result = results_[outputs_[0].leaves[0]];
+  if (!result.IsArray()) return {};
+  TaskSpan span =
+      SpanOfNest(root_, *outputs_[0].instruction, result, WalksLinearly(outputs_), target_);
+  span.unit = gates_.Number("split-kernel/unit", &root_, span.unit);
+  return span;
 }
 
 void KernelPlanner::SplitAmongThreads(bool one_nest) {
-  plan_.split = PlanSplitOf(one_nest);
+  // The module says how many tasks (pass parallel-task-assigner).
+  const int64_t tasks = target_.Workers(kThreads) < 2 ? 0 : tasks_;
+  plan_.split = PlanSplit(SpanOf(one_nest), tasks);
   if (!plan_.split.is_worthwhile) return;
   const Permission permission = gates_.Allow(DecisionKind::kTask, "split-kernel", &root_);
   plan_.is_parallel = permission;
@@ -266,7 +232,7 @@ WalkPlan KernelPlanner::InTiles(WalkPlan walk, Outputs outputs) {
   if (dim < 0 || !AskForNests("tile-transpose")) return walk;
   walk.kind = WalkPlan::kTiles;
   walk.lane_dim = static_cast<int>(dim);
-  walk.tile = TileSide(results_[0]);
+  walk.tile = TileSide(results_[0], target_);
   const Shape& shape = WrittenShape(*outputs[0].instruction);
   int64_t innermost = shape.rank() - 1;
   while (shape.dimension(innermost) == 1) --innermost;

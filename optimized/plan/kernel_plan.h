@@ -45,7 +45,7 @@ struct KernelPlan {
     kNests,          // a nest for all outputs, or one for each
   };
 
-  const Instruction* instruction = nullptr;
+  const Instruction* instruction = nullptr;  // of a call of an outlined kernel, the kernel
   Form form = Form::kNests;
   bool is_optimized = true;   // false: code as plain as can be
   bool is_rare = false;       // runs too rarely for formulas of f64 to be worth their translation

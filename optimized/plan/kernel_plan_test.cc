@@ -77,7 +77,8 @@ TEST(PlanKernel, OneNestWalksLinearly) {
 
 TEST(PlanKernel, LargeOnesAreCutForThreads) {
   EXPECT_EQ(
-      Planned("ENTRY e { x = f32[4096,256] parameter(0)\n ROOT r = f32[4096,256] negate(x) }"),
+      Planned("ENTRY e { x = f32[4096,256] parameter(0)\n ROOT r = f32[4096,256] negate(x), "
+              "backend_config={\"outer_dimension_partitions\":[\"17\"]} }"),
       "nests: linear by 8; 1048576 in parts of 61696 | optimize-kernel split-kernel vectorize");
 }
 

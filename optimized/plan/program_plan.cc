@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "optimized/analysis/tasks/work_estimate.h"
 #include "optimized/plan/run_frequency.h"
-#include "optimized/plan/work_estimate.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 
@@ -26,7 +26,8 @@ StepPlan::Kind KindOf(const Instruction& instruction) {
     case Opcode::kConditional:
       return StepPlan::Kind::kBranch;
     case Opcode::kCall:
-      return StepPlan::Kind::kCall;
+      return OutlinedKernel(instruction) == nullptr ? StepPlan::Kind::kCall
+                                                    : StepPlan::Kind::kKernel;
     default:
       return StepPlan::Kind::kKernel;
   }

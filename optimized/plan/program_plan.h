@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "optimized/buffers/buffer_assignment.h"
+#include "optimized/pipeline/pass_trace.h"
 #include "optimized/plan/kernel_plan.h"
 
 namespace assay {
@@ -56,6 +57,11 @@ class PlannedExecutable {
   virtual ~PlannedExecutable() = default;
   // A line per step; empty unless the compilation was asked to trace what it does.
   virtual const std::vector<StepText>& plan() const = 0;
+  // Likewise a line for each decision that a pass or the assignment of buffers gave a reason for.
+  virtual const std::vector<PassReason>& reasons() const {
+    static const auto& none = *new std::vector<PassReason>;
+    return none;
+  }
 };
 
 }  // namespace assay

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
-#include "optimized/plan/work_estimate.h"
+#include "optimized/analysis/tasks/task_split.h"
+#include "optimized/analysis/tasks/work_estimate.h"
 
 namespace assay {
 namespace {
@@ -17,7 +18,7 @@ constexpr int64_t kContractionRate = 32;
 
 bool IsControl(const Instruction& instruction) {
   return instruction.opcode() == Opcode::kWhile || instruction.opcode() == Opcode::kConditional ||
-         instruction.opcode() == Opcode::kCall;
+         (instruction.opcode() == Opcode::kCall && OutlinedKernel(instruction) == nullptr);
 }
 
 bool IsContraction(const Instruction& instruction) {

@@ -1,4 +1,4 @@
-// Chooses walks and splits from shapes, types and the amount of work.
+// Chooses walks from shapes and types.
 #include "optimized/plan/walk_plan.h"
 
 #include <algorithm>
@@ -7,65 +7,6 @@
 #include "spec/ir/computation.h"
 
 namespace assay {
-namespace {
-
-constexpr int64_t kParallelWork = 1 << 17;  // below this a split costs more than it gains
-constexpr int64_t kMaxParts = 64;
-
-// Widest element that takes part; nullopt if one of them has no lanes.
-std::optional<int> WidestBits(const Instruction& instruction) {
-  std::optional<int> bits = 8;
-  const auto consider = [&](const Shape& shape) {
-    ForEachLeaf(shape, [&](const Shape& leaf, absl::Span<const int64_t>) {
-      if (!leaf.IsArray() || !bits) return;
-      if (IsComplex(leaf.element_type())) {
-        bits = std::nullopt;
-      } else {
-        bits = std::max(*bits, BitWidth(leaf.element_type()));
-      }
-    });
-  };
-  // Index operands are scalars and need no lanes.
-  const auto has_lanes = [](const Shape& shape) { return shape.IsTuple() || shape.rank() > 0; };
-  consider(instruction.shape());
-  for (const Instruction* operand : instruction.operands()) {
-    if (has_lanes(operand->shape())) consider(operand->shape());
-  }
-  if (instruction.opcode() == Opcode::kFusion) {
-    for (const Instruction* inner : *instruction.callee()) {
-      if (has_lanes(inner->shape())) consider(inner->shape());
-    }
-  }
-  return bits;
-}
-
-}  // namespace
-
-int ElementsPerVector(const Instruction& instruction, int vector_bits) {
-  const std::optional<int> widest = WidestBits(instruction);
-  return widest ? std::max(1, vector_bits / *widest) : 1;
-}
-
-int64_t TransposedDim(const Instruction& instruction) {
-  const Shape& shape =
-      instruction.shape().IsTuple() ? instruction.shape().elements()[0] : instruction.shape();
-  const auto dim_of = [&](const Instruction& inner) -> int64_t {
-    if (inner.opcode() != Opcode::kTranspose || !SameDimensions(inner.shape(), shape)) return -1;
-    const absl::Span<const int64_t> from = inner.attributes().Integers(Attr::kDimensions);
-    int64_t innermost = shape.rank() - 1, source = shape.rank() - 1;
-    while (innermost > 0 && shape.dimension(innermost) == 1) --innermost;
-    while (source > 0 && inner.operand(0)->shape().dimension(source) == 1) --source;
-    for (int64_t d = 0; d < innermost; ++d) {
-      if (from[d] == source) return d;
-    }
-    return -1;
-  };
-  if (instruction.opcode() != Opcode::kFusion) return dim_of(instruction);
-  for (const Instruction* inner : *instruction.callee()) {
-    if (const int64_t dim = dim_of(*inner); dim >= 0) return dim;
-  }
-  return -1;
-}
 
 int TurnedSquare(int lanes, int64_t rows, int64_t columns) {
   constexpr int kLargest = 16, kSmallest = 8;  // more would not fit into the registers
@@ -75,13 +16,6 @@ int TurnedSquare(int lanes, int64_t rows, int64_t columns) {
     if (fits(side)) return side;
   }
   return most >= kSmallest && std::min(rows, columns) >= 2 * kSmallest ? kSmallest : 1;
-}
-
-int64_t OutermostDim(const Shape& shape) {
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    if (shape.dimension(d) != 1) return d;
-  }
-  return -1;
 }
 
 int VectorFor(int64_t extent, int width) {
@@ -120,16 +54,6 @@ WalkPlan WithoutVectors(const WalkPlan& walk) {
   WalkPlan scalar;
   if (walk.kind == WalkPlan::kLinear) scalar.kind = WalkPlan::kLinear;
   return scalar;
-}
-
-SplitPlan PlanSplit(int64_t extent, int64_t unit, int64_t work, int threads) {
-  SplitPlan split;
-  split.extent = extent;
-  if (threads < 2 || work < kParallelWork || extent < 2 * unit) return split;
-  split.is_worthwhile = true;
-  const int64_t parts = std::min<int64_t>(work / kParallelWork + 1, int64_t{4} * kMaxParts);
-  split.grain = (extent / parts + unit) / unit * unit;
-  return split;
 }
 
 }  // namespace assay

@@ -1,11 +1,11 @@
 // Plans how a kernel goes through the elements of a result: by one linear index, with vector lanes
-// along a dimension, or element by element; and how its outermost loop is cut for threads. Decided
-// from shapes alone, before any code is emitted.
+// along a dimension, or element by element. Decided from shapes alone, before any code is emitted.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
+#include "optimized/analysis/tasks/task_split.h"
 #include "spec/ir/instruction.h"
 
 namespace assay {
@@ -45,33 +45,8 @@ WalkPlan PlanWalk(const WalkChoice& choice);
 // Returns the walk with one element at a time in the place of vectors.
 WalkPlan WithoutVectors(const WalkPlan& walk);
 
-// The dimension of the result along which something is read that lies contiguous in memory, where
-// it is not the innermost one: of a transpose, or of a fusion with one of the result's dimensions.
-// -1: none. A walk in squares uses every cache line of both sides while it is at hand.
-int64_t TransposedDim(const Instruction& instruction);
-
-// The number of elements of each array that takes part that fit into a vector: as many as of the
-// widest type. It is 1 if a complex number takes part, since they have no lanes.
-int ElementsPerVector(const Instruction& instruction, int vector_bits);
-
 // The side of the squares of elements that are turned in registers, where `lanes` fit into a vector
 // and `rows` and `columns` are the extents of both dimensions; 1: they are not worth it.
 int TurnedSquare(int lanes, int64_t rows, int64_t columns);
-
-// The first dimension with more than one element; -1 if there is none.
-int64_t OutermostDim(const Shape& shape);
-
-// If the loop that threads cut is the innermost as well, parts begin at multiples of so many
-// elements.
-inline constexpr int64_t kPartUnit = 64;
-
-// The parts into which threads may cut [0, extent).
-struct SplitPlan {
-  int64_t extent = 0;
-  int64_t grain = 1;           // smallest part, a multiple of the unit
-  bool is_worthwhile = false;  // false: a split costs more than it gains
-};
-// `work`: operations of the whole kernel. Parts begin on multiples of `unit`.
-SplitPlan PlanSplit(int64_t extent, int64_t unit, int64_t work, int threads);
 
 }  // namespace assay

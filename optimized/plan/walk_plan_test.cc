@@ -70,14 +70,14 @@ TEST(WalkPlan, TheWidestTypeSetsTheWidth) {
 
 TEST(SplitPlan, CutsLargeLoopsIntoPartsOfWholeUnits) {
   constexpr int64_t kLarge = int64_t{1} << 24;
-  const SplitPlan split = PlanSplit(kLarge, 64, kLarge, 8);
+  const SplitPlan split = PlanSplit({kLarge, 64, kLarge}, 129);
   EXPECT_TRUE(split.is_worthwhile);
   EXPECT_EQ(split.extent, kLarge);
   EXPECT_EQ(split.grain % 64, 0);
   EXPECT_LE(split.grain * 128, kLarge + 128 * 64);
-  EXPECT_FALSE(PlanSplit(kLarge, 64, kLarge, 1).is_worthwhile);
-  EXPECT_FALSE(PlanSplit(100, 64, kLarge, 8).is_worthwhile);
-  EXPECT_FALSE(PlanSplit(kLarge, 64, 1000, 8).is_worthwhile);
+  EXPECT_FALSE(PlanSplit({kLarge, 64, kLarge}, 1).is_worthwhile);
+  EXPECT_FALSE(PlanSplit({100, 64, kLarge}, 8).is_worthwhile);
+  EXPECT_EQ(PlanSplit({4096, 64, kLarge}, 1000).grain, 64);
 }
 
 }  // namespace

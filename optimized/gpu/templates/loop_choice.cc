@@ -1,8 +1,8 @@
 // A loop is one kernel where a block has done a trip before the host could launch the next kernel.
 #include <algorithm>
 
+#include "optimized/analysis/tasks/work_estimate.h"
 #include "optimized/gpu/templates/template_plan.h"
-#include "optimized/plan/work_estimate.h"
 #include "spec/base/strings.h"
 
 namespace assay::gpu {

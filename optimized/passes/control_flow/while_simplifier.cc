@@ -123,16 +123,28 @@ bool AreCalledOnce(const Instruction& loop) {
   });
 }
 
-// Body and condition see the constant that an element always is.
+// The constant that an element is, or of which it is a broadcast of any size; nullptr: neither, or
+// one that is too large to be there several times.
+const Instruction* SunkConstant(const Instruction* before) {
+  if (before == nullptr) return nullptr;
+  const bool is_broadcast =
+      before->opcode() == Opcode::kBroadcast && before->control_predecessors().empty();
+  const Instruction* value = is_broadcast ? before->operand(0) : before;
+  return ConstantValue(value) != nullptr && value->shape().ElementCount() <= kMaxSunkElements
+             ? value
+             : nullptr;
+}
+
+// Body and condition see the constant, or the broadcast of one, that an element always is.
 bool SinkConstants(Instruction* loop, Gates& gates) {
   const WhileState state(loop);
   if (!state.is_tuple()) return false;
   bool changed = false, is_known_single = false;
   for (int64_t i = 0; i < state.size(); ++i) {
     const Instruction* before = state.Initial(i);
-    if (before == nullptr || ConstantValue(before) == nullptr ||
-        !gates.Holds("while-constant-sinking/invariant", loop, state.IsInvariant(i)) ||
-        before->shape().ElementCount() > kMaxSunkElements) {
+    const Instruction* value = SunkConstant(before);
+    if (value == nullptr ||
+        !gates.Holds("while-constant-sinking/invariant", loop, state.IsInvariant(i))) {
       continue;
     }
     if (!is_known_single && !AreCalledOnce(*loop)) return false;
@@ -150,7 +162,11 @@ bool SinkConstants(Instruction* loop, Gates& gates) {
             !gates.Allow(DecisionKind::kRewrite, "while-constant-sinking", reader)) {
           continue;
         }
-        Instruction* constant = callee->AddConstant(before->shared_literal());
+        Instruction* constant = callee->AddConstant(value->shared_literal());
+        if (value != before) {
+          constant =
+              callee->Add(Opcode::kBroadcast, before->shape(), {constant}, before->attributes());
+        }
         for (Instruction* user : users) {
           for (int64_t k = 0; k < user->operand_count(); ++k) {
             if (user->operand(k) == reader) user->ReplaceOperand(k, constant);

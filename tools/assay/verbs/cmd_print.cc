@@ -114,6 +114,22 @@ void PrintProgramSize(const std::map<std::string, double>& statistics, bool json
   }
 }
 
+// Why single decisions were made, under the name of the pass that made them.
+void PrintReasons(const Executable& executable, bool json) {
+  const auto* planned = dynamic_cast<const PlannedExecutable*>(&executable);
+  if (planned == nullptr) return;
+  std::string pass;
+  for (const PassReason& reason : planned->reasons()) {
+    if (json) {
+      PrintJson({{"pass", reason.pass}, {"reason", reason.line}});
+      continue;
+    }
+    if (reason.pass != pass) Print(StrCat(reason.pass, ":\n"));
+    pass = reason.pass;
+    Print(StrCat("  ", reason.line, "\n"));
+  }
+}
+
 // A line per pass, in the order of running.
 absl::StatusOr<int> PrintPasses(const Executable& executable, const Options& options) {
   const std::vector<PassRecord> records = PassRecordsOf(executable.Statistics());
@@ -140,6 +156,7 @@ absl::StatusOr<int> PrintPasses(const Executable& executable, const Options& opt
     table.Add({record.pass, record.changed ? "changed" : "unchanged", milliseconds, rules});
   }
   if (!options.json) Print(table.ToString());
+  PrintReasons(executable, options.json);
   if (executable.Statistics().contains("kernels")) {
     PrintProgramSize(executable.Statistics(), options.json);
   }

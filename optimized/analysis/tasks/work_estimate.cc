@@ -1,9 +1,10 @@
 // Counts operations of instructions, fusions and whole modules.
-#include "optimized/plan/work_estimate.h"
+#include "optimized/analysis/tasks/work_estimate.h"
 
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "optimized/analysis/tasks/task_split.h"
 #include "optimized/analysis/while_state.h"
 
 namespace assay {
@@ -22,6 +23,7 @@ int64_t LargestLeaf(const Shape& shape) {
 }  // namespace
 
 int64_t WorkPerElement(const Instruction& instruction) {
+  if (const Instruction* outlined = OutlinedKernel(instruction)) return WorkPerElement(*outlined);
   int64_t work = 1;
   auto consider = [&](const Instruction& inner) {
     const int64_t count = std::max<int64_t>(1, LargestLeaf(inner.shape()));
