@@ -91,6 +91,13 @@ ENTRY e { x = f32[8] parameter(0)
   b = f32[4] slice(a), slice={[4:8]}
   s = (f32[8], f32[4]) tuple(a, b)
   ROOT w = (f32[8], f32[4]) while(s), condition=condition, body=body })"},
+      {"lend-result/dead", "buffers: b writes over a",
+       R"(
+  x = f32[512] parameter(0)
+  a = f32[512] cosine(x)
+  b = f32[512] reverse(a), dimensions={0}
+  c = f32[256] slice(a), slice={[0:256]}
+  ROOT t = (f32[512], f32[256]) tuple(b, c))"},
   };
   return mistakes;
 }

@@ -216,6 +216,27 @@ void FramePlanner::AssignDestinations(const Request& request) {
     Value& value = values_[roots[k]];
     if (value.destination < 0 && value.buffer < 0) value.destination = request.destinations[k];
   }
+  for (size_t t = schedule_.size(); t-- > 0;) {
+    if (schedule_[t]->opcode() == Opcode::kWhile)
+      StartAtDestinations(*schedule_[t], static_cast<int>(t));
+  }
+}
+
+// The state of a loop that is a result begins where the result must be, so that it need not be
+// copied there.
+void FramePlanner::StartAtDestinations(const Instruction& loop, int time) {
+  const std::vector<ValueId>& results = of_[&loop];
+  const std::vector<ValueId>& inits = of_[loop.operand(0)];
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (results[k] < 0) continue;
+    const BufferId destination = values_[results[k]].destination;
+    Value& init = values_[inits[k]];
+    if (destination >= 0 && !loop_state_.contains(destination) && init.owned && init.buffer < 0 &&
+        init.destination < 0 && init.last_use <= time &&
+        std::count(inits.begin(), inits.end(), inits[k]) == 1) {
+      init.destination = destination;
+    }
+  }
 }
 
 bool FramePlanner::Dies(const Value& value, int time) const {
@@ -263,6 +284,9 @@ bool FramePlanner::ReuseOperand(const Instruction* instruction, size_t leaf, int
   const Shape& shape =
       instruction->shape().IsTuple() ? instruction->shape().elements()[leaf] : instruction->shape();
   Value& value = values_[of_[instruction][leaf]];
+  const bool is_state = value.destination >= 0 && loop_state_.contains(value.destination);
+  const auto busy = busy_until_.find(value.destination);
+  const bool is_home_free = !is_state || busy == busy_until_.end() || busy->second < time;
   const Value* best = nullptr;
   for (const Instruction* operand : instruction->operands()) {
     if (!operand->shape().IsArray() || of_[operand][0] < 0) continue;
@@ -273,10 +297,7 @@ bool FramePlanner::ReuseOperand(const Instruction* instruction, size_t leaf, int
       continue;
     }
     // A result that has its place already is not worth less of it.
-    if (value.destination >= 0 && candidate.buffer != value.destination &&
-        !loop_state_.contains(value.destination)) {
-      continue;
-    }
+    if (value.destination >= 0 && candidate.buffer != value.destination && is_home_free) continue;
     // Prefers, among the operands that die here, the one whose memory is where the result must end
     // up.
     const auto rank = [&](const Value& of) {
@@ -423,7 +444,12 @@ absl::Status FramePlanner::AssignBuffers(const Instruction* instruction, int tim
     }
   }
   const Instruction* outlined = OutlinedKernel(*instruction);
-  const bool reuses = IsElementForElement(outlined == nullptr ? *instruction : *outlined);
+  bool reuses = IsElementForElement(outlined == nullptr ? *instruction : *outlined);
+  if (instruction->opcode() == Opcode::kCopy) {
+    // It was made because the next state goes there.
+    const ValueId operand = of_[instruction->operand(0)][0];
+    reuses &= operand < 0 || !loop_state_.contains(values_[operand].buffer);
+  }
   absl::flat_hash_set<BufferId> taken;
   for (size_t leaf = 0; leaf < results.size(); ++leaf) {
     if (results[leaf] < 0) continue;
@@ -460,6 +486,56 @@ void FramePlanner::FinalCopies(const Request& request) {
   }
 }
 
+// A result's memory is free until the first value is written there: values that are dead by then
+// lie in it, the largest first, each in the smallest that has room.
+void FramePlanner::LendResults(const Request& request) {
+  constexpr int64_t kSmall = 1024;  // not worth a thought
+  struct Lender {
+    BufferId buffer;
+    int64_t bytes;
+    int first;
+    std::vector<const Item*> placed;
+  };
+  std::vector<Lender> lenders;
+  for (BufferId buffer : request.destinations) {
+    if (buffer < 0 || all_.buffers_[buffer].table_index < all_.first_result()) continue;
+    int first = static_cast<int>(schedule_.size());
+    for (const Value& value : values_) {
+      if (value.buffer == buffer) first = std::min(first, value.def_time);
+    }
+    if (all_.buffers_[buffer].bytes >= kSmall) {
+      lenders.push_back({buffer, all_.buffers_[buffer].bytes, first, {}});
+    }
+  }
+  std::stable_sort(lenders.begin(), lenders.end(),
+                   [](const Lender& a, const Lender& b) { return a.bytes < b.bytes; });
+  std::vector<Item*> items;
+  for (Item& item : items_) {
+    if (item.buffer >= 0 && item.bytes >= kSmall && !lenders.empty()) items.push_back(&item);
+  }
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Item* a, const Item* b) { return a->bytes > b->bytes; });
+  for (Item* item : items) {
+    for (Lender& lender : lenders) {
+      if (item->bytes > lender.bytes ||
+          !gates_.Holds("lend-result/dead", item->at, item->end < lender.first)) {
+        continue;
+      }
+      const int64_t offset = LowestFit(*item, lender.placed, false);
+      if (offset + item->bytes > lender.bytes) continue;
+      if (!gates_.Allow(DecisionKind::kBuffer, "lend-result", item->at)) break;
+      item->offset = offset;
+      item->is_lent = true;
+      lender.placed.push_back(item);
+      BufferAssignment::Buffer& buffer = all_.buffers_[item->buffer];
+      buffer.table_index = all_.buffers_[lender.buffer].table_index;
+      buffer.offset = offset;
+      buffer.region = -1;
+      break;
+    }
+  }
+}
+
 // The lowest place of `item` beside those that are placed and live while it lives. With `touches`
 // two lives may share the step in which one ends and the other begins.
 int64_t FramePlanner::LowestFit(const Item& item, const std::vector<const Item*>& placed,
@@ -486,7 +562,9 @@ int64_t FramePlanner::LowestFit(const Item& item, const std::vector<const Item*>
 // less memory. Large frames have the first alone, since trying the second takes as long again.
 std::vector<FramePlanner::Item*> FramePlanner::PackingOrder() {
   std::vector<Item*> by_start;
-  for (Item& item : items_) by_start.push_back(&item);
+  for (Item& item : items_) {
+    if (!item.is_lent) by_start.push_back(&item);
+  }
   std::sort(by_start.begin(), by_start.end(), [](const Item* a, const Item* b) {
     return std::pair(a->start, a) < std::pair(b->start, b);  // elements of one vector: by position
   });
@@ -553,6 +631,7 @@ absl::StatusOr<const FramePlanner::Frame*> FramePlanner::Plan(Request request) {
     }
   }
   FinalCopies(request);
+  if (nesting_ == 0) LendResults(request);
   PackRegion();
   for (const Instruction* i : schedule_) frame_->buffers[i] = BuffersOf(of_[i]);
   all_.frames_.push_back(std::move(frame));

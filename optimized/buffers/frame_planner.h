@@ -59,6 +59,7 @@ class FramePlanner {
     BufferId buffer = -1;
     int child_region = -1;
     int64_t offset = 0;
+    bool is_lent = false;  // lies in a result's memory
   };
 
   ValueId NewValue(Value value) {
@@ -70,6 +71,8 @@ class FramePlanner {
   std::vector<ValueId> ValuesOf(const Instruction* instruction, int time);
   void FindLastUses();
   void AssignDestinations(const Request& request);
+  void StartAtDestinations(const Instruction& loop, int time);
+  void LendResults(const Request& request);
   absl::Status AssignBuffers(const Instruction* instruction, int time);
   absl::Status AssignWhile(const Instruction* instruction, int time);
   absl::Status AssignBranches(const Instruction* instruction, int time);

@@ -42,8 +42,8 @@ ENTRY main { x = f32[512,256] parameter(0)
   ROOT t = (f32[512], f32[256,512]) tuple(s, w) })"),
             R"(
 main/d = contraction: assay_contract; parameter 0, parameter 1 -> arena + 0
-main/fusion = nests: one by one; 512 in parts of 192; arena + 0 -> arena + 1048576
-main/s = native: assay_sort_lines_by_key; arena + 1048576 -> result 0
+main/fusion = nests: one by one; 512 in parts of 192; arena + 0 -> result 1
+main/s = native: assay_sort_lines_by_key; result 1 -> result 0
 main/w = nests: tiles of 16 along dimension 0; 256 in parts of 96; parameter 0 -> result 1
 )");
 }

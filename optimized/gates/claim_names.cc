@@ -112,6 +112,7 @@ constexpr ClaimName kClaims[] = {
     {"in-place-dus/updates-apart", kCondition},
     {"in-place-scatter/operand-dies", kCondition},
     {"in-place-scatter/updates-apart", kCondition},
+    {"lend-result/dead", kCondition},
     {"loop-kernel/copied", kNumber},
     {"loop-kernel/no-barrier", kCondition},
     {"loop-kernel/no-copy-barrier", kCondition},

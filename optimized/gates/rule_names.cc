@@ -133,6 +133,7 @@ constexpr DecisionRule kRules[] = {
     {"inline-map", kRewrite},
     {"insert-domain", kRewrite},
     {"legalize-conv-padding", kRewrite},
+    {"lend-result", kBuffer},
     {"loop-kernel", kKernel},
     {"maximum-absorber", kRewrite},
     {"maximum-identity", kRewrite},

@@ -66,6 +66,9 @@ bool IsCheap(const Instruction& inst) {
   });
 }
 
+// False of a few bytes: how values are packed matters more.
+bool IsWorthIt(int64_t bytes, int64_t peak) { return bytes >= 4096 || bytes >= peak / 16; }
+
 // The values of a computation in the order of running: when each is made, and who reads it. What
 // lies in arguments, constants and results is not on it.
 class Timeline {
@@ -224,6 +227,7 @@ class Rematerializer {
       if (found == timeline.values().end() || tried.contains(inst)) continue;
       const Timeline::Value& value = found->second;
       if (value.readers.empty() || value.readers.back() <= timeline.at() || value.bytes <= most ||
+          !IsWorthIt(value.bytes, timeline.peak()) ||
           absl::c_linear_search(value.readers, timeline.at()) || !IsCheap(*inst) ||
           !purity_.IsPure(*inst)) {
         continue;
