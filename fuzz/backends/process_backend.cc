@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/backends/plain_form.h"
+#include "fuzz/backends/stablehlo_text.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/escape.h"
 #include "spec/base/status_macros.h"
@@ -138,6 +139,16 @@ void AppendArrays(const Literal& argument, Json& arrays, std::string& payload) {
   }
 }
 
+// A run of an outfeed ends when the host has taken what it sends, which no request of the protocol
+// does.
+bool SendsToTheHost(const Module& module) {
+  for (const Computation* computation : module.computations()) {
+    for (const Instruction* at : *computation)
+      if (at->opcode() == Opcode::kOutfeed) return true;
+  }
+  return false;
+}
+
 class ProcessBackend;
 
 class ProcessExecutable : public Executable {
@@ -195,6 +206,7 @@ class ProcessBackend : public Backend {
     description_.dumps_passes =
         options_.dumps_passes || hello.value("dumps_passes", Json()) == Json(true);
     description_.is_jax = options_.is_jax;
+    takes_stablehlo_ = text("takes") == "stablehlo";
     description_.profile = options_.profile != nullptr ? options_.profile : &Profile::Xla();
     if (const auto theirs = Profile::Find(text("profile")); theirs.ok())
       description_.profile = *theirs;
@@ -228,6 +240,10 @@ class ProcessBackend : public Backend {
         return MakeError(ErrorClass::kUnsupported, why);
       }
     }
+    if (description_.can_run && SendsToTheHost(module)) {
+      return MakeError(ErrorClass::kUnsupported,
+                       "an outfeed, and in the worker nobody takes what it sends");
+    }
     ASSAY_ASSIGN_OR_RETURN(std::string text, TextFor(module));
     auto executable = std::make_unique<ProcessExecutable>(
         *this, ++next_id_, module.entry()->root()->shape(), std::move(text), options);
@@ -246,6 +262,7 @@ class ProcessBackend : public Backend {
 
   // The text that the worker is given: it takes arrays alone, and JAX takes programs as StableHLO.
   absl::StatusOr<std::string> TextFor(const Module& module) const {
+    if (takes_stablehlo_) return WriteStableHlo(module);
     std::unique_ptr<Module> edited;
     if (HasTupleOrTokenParameter(module)) {
       if (options_.compile_only)
@@ -294,6 +311,7 @@ class ProcessBackend : public Backend {
   ProcessBackendOptions options_;
   WorkerProcess worker_;
   BackendDescription description_;
+  bool takes_stablehlo_ = false;
   int64_t next_id_ = 0;
 };
 

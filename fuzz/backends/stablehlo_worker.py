@@ -2,7 +2,7 @@
 
     assay check conformance/corpus --backend 'process:python fuzz/backends/stablehlo_worker.py'
 
-jaxlib turns HLO into StableHLO and evaluates that. What the conversion refuses, complex numbers and several devices are unsupported."""
+jaxlib turns HLO into StableHLO and evaluates that; with the argument "own" Assay does, so that a difference is the interpreter's. What the conversion refuses, complex numbers and several devices are unsupported."""
 import os
 import re
 import sys
@@ -39,6 +39,10 @@ class Interpreter:
         self.names = {self.mlir_name(name): name for name in self.types}
         self.hello = {"name": "stablehlo-interpreter", "version": f"StableHLO's interpreter of jaxlib {jaxlib.__version__}",
                       "can_run": True, "deterministic": True, "profile": "strict"}
+        self.is_own = "own" in sys.argv[1:]
+        if self.is_own:
+            self.hello["takes"] = "stablehlo"
+            self.hello["version"] += ", given Assay's StableHLO"
 
     @staticmethod
     def mlir_name(name):
@@ -52,8 +56,8 @@ class Interpreter:
         if _devices:
             raise BackendError("unsupported", "one device")
         try:
-            module = self.hlo.hlo_module_from_text(text)
-            code = self.mlir.mlir.hlo_to_stablehlo(module.as_serialized_hlo_module_proto())
+            code = text if self.is_own else self.mlir.mlir.hlo_to_stablehlo(
+                self.hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto())
             with self.context, self.ir.Location.unknown():
                 program = self.ir.Module.parse(code)
         except Exception as error:  # pylint: disable=broad-except

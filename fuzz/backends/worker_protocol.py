@@ -16,7 +16,7 @@ Arrays stand one behind the other in the payload, row-major, little-endian, one 
 types below a byte one byte each). Outputs are the leaves of the result, depth first. With several devices, replicas times
 partitions of them, all arguments of the first device come first, then those of the second, and so do the outputs. A worker
 that runs on more than one device says so: "devices": ["cpu:0", "cpu:1"] in its first message; one whose compiler takes XLA's flags and dumps its passes, "dumps_passes": true;
-one that is judged by another numeric profile than "xla", "profile": NAME. Instead of an answer it may send
+one that is judged by another numeric profile than "xla", "profile": NAME; one whose compiler takes StableHLO, "takes": "stablehlo", and gets that as text. Instead of an answer it may send
     {"error": "rejected" | "unsupported" | "compile crash" | "run crash" | "timeout" | "out of memory" | "sick machine",
      "message": ...}
 and stay alive. A worker that dies is started again; its last request counts as a crash.

@@ -60,9 +60,9 @@ absl::StatusOr<KnownBug> ReadOne(const Json& entry) {
   KnownBug bug;
   std::string versions;
   const std::pair<const char*, std::string*> fields[] = {
-      {"case", &bug.case_name},      {"owner", &bug.owner},   {"bucket", &bug.bucket},
-      {"signature", &bug.signature}, {"versions", &versions}, {"reason", &bug.reason},
-      {"expires", &bug.expires}};
+      {"case", &bug.case_name},      {"owner", &bug.owner},    {"bucket", &bug.bucket},
+      {"signature", &bug.signature}, {"versions", &versions},  {"reason", &bug.reason},
+      {"expires", &bug.expires},     {"backend", &bug.backend}};
   for (const auto& [key, value] : entry.items()) {
     bool taken = false;
     for (const auto& [name, to] : fields) {
@@ -207,6 +207,7 @@ const KnownBug* FindKnownBug(const std::vector<KnownBug>& known, const std::stri
 }
 
 bool IsOfVersion(const KnownBug& bug, const std::string& backend_version) {
+  if (!bug.backend.empty() && !MatchesPattern(bug.backend, backend_version)) return false;
   return IsInRange(bug, backend_version);
 }
 

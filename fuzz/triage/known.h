@@ -29,6 +29,7 @@ struct KnownBug {
   std::string reason;
   std::string expires;  // YYYY-MM-DD; "" never
   std::string owner;
+  std::string backend;  // a pattern of the version that a backend tells; "" matches all
 };
 
 // Each '*' of the pattern stands for any text. An empty pattern matches nothing.

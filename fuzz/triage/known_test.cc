@@ -101,6 +101,16 @@ TEST(KnownTest, WaiversAreStrict) {
   EXPECT_THAT(gone.Alarms()[0], HasSubstr("dot/f32 passes; take the waiver out"));
 }
 
+TEST(KnownTest, AWaiverMayBeOfOneBackend) {
+  const absl::StatusOr<std::vector<KnownBug>> known = Read(
+      R"([{"case": "pad", "owner": "us", "reason": "r", "expires": "2027-06-30", "backend": "IREE*"}])");
+  ASSERT_TRUE(known.ok()) << known.status();
+  KnownCases theirs(*known, "IREE 3.13.0 llvm-cpu", "2026-11-29");
+  EXPECT_FALSE(theirs.Excuse("pad", "failed").empty());
+  KnownCases others(*known, "XLA:CPU of jaxlib 0.10.2", "2026-11-29");
+  EXPECT_TRUE(others.Excuse("pad", "failed").empty());
+}
+
 TEST(KnownTest, MistakesAreNamed) {
   const std::pair<const char*, const char*> rows[] = {
       {"{}", "JSON array"},

@@ -1,6 +1,10 @@
 // Reads waivers and tells of those that are out of date.
 #include "tools/assay/cases/known_option.h"
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/findings/campaign_tools.h"
@@ -18,6 +22,12 @@ absl::StatusOr<KnownCases> KnownOption::Read(const std::string& backend_version)
   if (path.empty()) return KnownCases();
   ASSAY_ASSIGN_OR_RETURN(std::vector<KnownBug> known, KnownBugsOf(path));
   return KnownCases(std::move(known), backend_version, TodayUtc());
+}
+
+std::string KnownOption::Text() const {
+  std::ifstream file(path);
+  if (path.empty() || std::filesystem::is_directory(path) || !file) return "";
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 void PrintAlarms(const std::vector<std::string>& alarms, bool json) {

@@ -14,6 +14,8 @@ struct KnownOption {
   std::string path;  // a file of known bugs, or a ledger of causes; "": nothing is known
 
   void Declare(OptionList& line);
+  // The file as it is, for a package; "" of a ledger and where there is none.
+  std::string Text() const;
   absl::StatusOr<KnownCases> Read(const std::string& backend_version) const;
 };
 

@@ -22,6 +22,7 @@ constexpr std::string_view kStatuses[] = {"passed",           "failed",      "cr
 struct Column {
   std::string title;
   const Package* package;
+  const CaseClasses* classes;
   std::map<std::string, std::string> statuses;  // by case
 };
 
@@ -151,6 +152,39 @@ std::string OnlyHere(const std::vector<Column>& columns) {
   return text;
 }
 
+// The class of each wrong case, which is the reason of its waiver; and the cases that have none.
+std::string Classes(const std::vector<Column>& columns) {
+  std::string text;
+  for (const Column& column : columns) {
+    std::map<std::string, std::map<std::string, int64_t>> reasons;  // their cases by pattern
+    std::map<std::string, int64_t> unknown;
+    for (const CaseRow& row : column.package->run.cases) {
+      const size_t group = row.name.find("__");
+      const std::string name = group == row.name.npos ? row.name : row.name.substr(group + 2);
+      const std::string pattern = name.substr(0, name.find('/'));
+      if (row.status == "waived") ++reasons[row.detail.substr(0, row.detail.find('\n'))][pattern];
+      if (!IsBad(row.status)) continue;
+      const auto known = column.classes->find(row.name);
+      if (known != column.classes->end()) {
+        ++reasons[known->second][pattern];
+      } else {
+        ++unknown[StrCat(pattern, " ", row.status)];
+      }
+    }
+    const auto list = [](const std::map<std::string, int64_t>& counts) {
+      std::string all;
+      for (const auto& [name, count] : counts)
+        all += StrCat(all.empty() ? "" : ", ", name, " ", count);
+      return all;
+    };
+    for (const auto& [reason, patterns] : reasons)
+      text += StrCat("- ", column.title, ": ", reason, ": ", list(patterns), "\n");
+    if (!unknown.empty())
+      text += StrCat("- ", column.title, ", of no class: ", list(unknown), "\n");
+  }
+  return text;
+}
+
 // A form passes where its cells are judged, one passes and none is wrong.
 std::string Weighted(const std::vector<Column>& columns, const ModelForms& models) {
   if (models.modules == 0) return "";
@@ -233,7 +267,8 @@ absl::StatusOr<ModelForms> CountForms(const std::vector<std::string>& paths) {
   return models;
 }
 
-std::string ComparisonPage(const std::vector<Package>& packages, const ModelForms& models) {
+std::string ComparisonPage(const std::vector<Package>& packages,
+                           const std::vector<CaseClasses>& classes, const ModelForms& models) {
   std::vector<std::string> suites;
   for (const Package& package : packages)
     if (std::find(suites.begin(), suites.end(), package.selection.suite) == suites.end())
@@ -244,9 +279,10 @@ std::string ComparisonPage(const std::vector<Package>& packages, const ModelForm
       "cases.\n";
   for (const std::string& suite : suites) {
     std::vector<Column> columns;
-    for (const Package& package : packages) {
+    for (size_t i = 0; i < packages.size(); ++i) {
+      const Package& package = packages[i];
       if (package.selection.suite != suite) continue;
-      Column column = {TitleOf(package, packages), &package, {}};
+      Column column = {TitleOf(package, packages), &package, &classes[i], {}};
       for (const CaseRow& row : package.run.cases) column.statuses[row.name] = row.status;
       columns.push_back(std::move(column));
     }
@@ -256,6 +292,8 @@ std::string ComparisonPage(const std::vector<Package>& packages, const ModelForm
                      column.statuses.size(), " cases in ",
                      static_cast<int64_t>(column.package->run.seconds), " s\n");
     text += StrCat("\n", Totals(columns), "\n### Fails only here\n\n", OnlyHere(columns));
+    if (const std::string classes = Classes(columns); !classes.empty())
+      text += StrCat("\n### Why they fail\n\n", classes);
     if (suite == "matrix" && models.modules > 0)
       text +=
           StrCat("\n### By how often models contain it\n\n", models.instructions,

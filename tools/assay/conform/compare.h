@@ -19,7 +19,12 @@ struct ModelForms {
 // Files of modules, and folders of such. Errors: one that cannot be read.
 absl::StatusOr<ModelForms> CountForms(const std::vector<std::string>& paths);
 
-// Markdown. The packages may be of different suites; a suite has a table of its own.
-std::string ComparisonPage(const std::vector<Package>& packages, const ModelForms& models);
+// Why cases are wrong, by name.
+using CaseClasses = std::map<std::string, std::string>;
+
+// Markdown. `classes` are those of each package's cases. The packages may be of different suites; a
+// suite has a table of its own.
+std::string ComparisonPage(const std::vector<Package>& packages,
+                           const std::vector<CaseClasses>& classes, const ModelForms& models);
 
 }  // namespace assay

@@ -69,14 +69,24 @@ absl::StatusOr<int> VerifyPackage(const PackageOption& options, const std::strin
   return others > 0 ? kExitFailure : kExitOk;
 }
 
-absl::StatusOr<int> ComparePackages(const PackageOption& options, const std::string& page) {
+absl::StatusOr<int> ComparePackages(const PackageOption& options, const std::string& page,
+                                    const KnownOption& known) {
   std::vector<Package> packages;
+  std::vector<CaseClasses> classes;
   for (const std::string& folder : options.compare) {
     ASSAY_ASSIGN_OR_RETURN(Package package, ReadPackage(folder));
+    ASSAY_ASSIGN_OR_RETURN(KnownCases waivers, known.Read(package.run.backend_version));
+    classes.emplace_back();
+    for (const CaseRow& row : package.run.cases) {
+      const size_t group = row.name.find("__");
+      const std::string why = waivers.Excuse(
+          group == row.name.npos ? row.name : row.name.substr(group + 2), row.status);
+      if (!why.empty()) classes.back()[row.name] = why;
+    }
     packages.push_back(std::move(package));
   }
   ASSAY_ASSIGN_OR_RETURN(const ModelForms models, CountForms(options.models));
-  const std::string text = ComparisonPage(packages, models);
+  const std::string text = ComparisonPage(packages, classes, models);
   if (page.empty()) {
     PrintBytes(text);
     return kExitOk;
@@ -105,23 +115,23 @@ void PackageOption::Declare(OptionList& line) {
 }
 
 absl::StatusOr<std::optional<int>> PackageOption::Do(const std::string& page,
-                                                     const std::string& python,
-                                                     double timeout) const {
+                                                     const std::string& python, double timeout,
+                                                     const KnownOption& known) const {
   std::optional<int> exit;
   if (!verify.empty()) {
     ASSAY_ASSIGN_OR_RETURN(exit, VerifyPackage(*this, python, timeout));
   } else if (!compare.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(exit, ComparePackages(*this, page));
+    ASSAY_ASSIGN_OR_RETURN(exit, ComparePackages(*this, page, known));
   }
   return exit;
 }
 
 absl::Status PackageOption::Save(const RunRow& run, const std::string& suite,
                                  const std::string& tier, const std::string& filter,
-                                 const std::string& shard) const {
+                                 const std::string& shard, const std::string& waivers) const {
   if (folder.empty()) return absl::OkStatus();
   ASSAY_ASSIGN_OR_RETURN(const SuiteSelection selection, SelectSuite(suite, tier, filter, shard));
-  return WritePackage(folder, run, selection, "");
+  return WritePackage(folder, run, selection, waivers);
 }
 
 }  // namespace assay

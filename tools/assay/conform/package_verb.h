@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "reports/store.h"
+#include "tools/assay/cases/known_option.h"
 #include "tools/assay/command_line.h"
 
 namespace assay {
@@ -20,12 +21,13 @@ struct PackageOption {
 
   void Declare(OptionList& line);
   // Does what --verify-package or --compare asks; nullopt: neither was given. `page`: where the
-  // comparison goes.
+  // comparison goes; `known` names the classes of failures in it.
   absl::StatusOr<std::optional<int>> Do(const std::string& page, const std::string& python,
-                                        double timeout) const;
+                                        double timeout, const KnownOption& known) const;
   // Writes the package if one was asked for.
   absl::Status Save(const RunRow& run, const std::string& suite, const std::string& tier,
-                    const std::string& filter, const std::string& shard) const;
+                    const std::string& filter, const std::string& shard,
+                    const std::string& waivers = "") const;
 };
 
 }  // namespace assay

@@ -351,8 +351,8 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
   }
   PrintAlarms(alarms, options.json);
   if (InterruptRequested()) return kExitInterrupted;
-  ASSAY_RETURN_IF_ERROR(
-      options.package.Save(run, "matrix", matrix.tier, matrix.filter, options.shard.text));
+  ASSAY_RETURN_IF_ERROR(options.package.Save(run, "matrix", matrix.tier, matrix.filter,
+                                             options.shard.text, options.known.Text()));
   if (!alarms.empty()) return kExitFailure;
   return totals.failed + totals.rejected + totals.crashed + totals.timed_out > 0 ? kExitFailure
                                                                                  : kExitOk;
@@ -379,9 +379,9 @@ absl::StatusOr<std::optional<int>> RunOwnSuite(const Options& options) {
 }
 
 absl::StatusOr<int> Run(const Options& options) {
-  ASSAY_ASSIGN_OR_RETURN(
-      const std::optional<int> done,
-      options.package.Do(options.matrix.page, options.python, options.limits.timeout));
+  ASSAY_ASSIGN_OR_RETURN(const std::optional<int> done,
+                         options.package.Do(options.matrix.page, options.python,
+                                            options.limits.timeout, options.known));
   if (done.has_value()) return *done;
   ASSAY_ASSIGN_OR_RETURN(const std::optional<int> own, RunOwnSuite(options));
   if (own.has_value()) return *own;
