@@ -546,11 +546,16 @@ TEST(Claims, OfCodeChangeWhatComesOut) {
     }
   }
   // The claims of GPUs are planted by gpu_templates_test, from a file whose second field is the
-  // claim.
+  // claim, and one of defects.
   std::ifstream of_gpus(StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/template_defects.txt"));
   for (std::string line; std::getline(of_gpus, line);) {
     const std::vector<std::string> fields = absl::StrSplit(line, '\t');
     if (fields.size() > 1) shown.insert(fields[1]);
+  }
+  std::ifstream of_kernels(StrCat(ASSAY_SOURCE_DIR, "/fuzz/defects/gpu-kernels.json"));
+  for (std::string line; std::getline(of_kernels, line);) {
+    const std::vector<std::string> parts = absl::StrSplit(line, "\"gate\": \"");
+    if (parts.size() == 2) shown.insert(parts[1].substr(0, parts[1].find('"')));
   }
   for (const ClaimName& claim : ClaimNames()) {
     if (RuleOf(claim.name) == "direct-code" && !CanTranslateDirectly()) continue;

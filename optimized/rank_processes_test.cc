@@ -6,10 +6,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
+#include "gmock/gmock.h"
 #include "optimized/cpu/testing.h"
 #include "optimized/gpu/gpu_sim_backend.h"
 #include "spec/base/strings.h"
@@ -158,6 +161,117 @@ TEST_P(Ranks, DieWithTheirParent) {
     for (int k = 0; k < 10000 && !IsGone(rank); ++k) Sleep(1);
     EXPECT_TRUE(IsGone(rank));
   }
+}
+
+// ---- under mpirun, or what says of itself that it is ----
+
+// So many processes that do the same, each as a rank of one job.
+class Job {
+ public:
+  Job(int size, const std::function<int(int rank)>& work) {
+    static int number = 0;
+    const std::string name = StrCat("job-", getpid(), "-", number++);
+    for (int rank = 0; rank < size; ++rank) {
+      const pid_t process = fork();
+      if (process == 0) {
+        setenv("OMPI_COMM_WORLD_RANK", StrCat(rank).c_str(), 1);
+        setenv("OMPI_COMM_WORLD_SIZE", StrCat(size).c_str(), 1);
+        setenv("PMIX_NAMESPACE", name.c_str(), 1);
+        _exit(work(rank));
+      }
+      processes_.push_back(process);
+    }
+  }
+  pid_t process(int rank) const { return processes_[static_cast<size_t>(rank)]; }
+  // Gives the exit status of each, within so many seconds; -1: a signal ended it, -2: nothing did.
+  std::vector<int> Ends(double seconds) {
+    std::vector<int> ends(processes_.size(), -2);
+    for (int k = 0; k < static_cast<int>(seconds * 1000); ++k) {
+      bool all = true;
+      for (size_t rank = 0; rank < ends.size(); ++rank) {
+        int status = 0;
+        if (ends[rank] == -2 && waitpid(processes_[rank], &status, WNOHANG) > 0) {
+          ends[rank] = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        }
+        all = all && ends[rank] != -2;
+      }
+      if (all) break;
+      Sleep(1);
+    }
+    for (size_t rank = 0; rank < ends.size(); ++rank) {
+      if (ends[rank] != -2) continue;
+      kill(processes_[rank], SIGKILL);
+      waitpid(processes_[rank], nullptr, 0);
+    }
+    return ends;
+  }
+
+ private:
+  std::vector<pid_t> processes_;
+};
+
+// There are as many processes as devices, fewer, and more.
+TEST_P(Ranks, GiveInEveryProcessOfMpirunWhatThreadsGive) {
+  const auto threads = RunReplicas(GetParam(), Loop(20), 8, 60);
+  ASSERT_TRUE(threads.ok()) << threads.status();
+  for (const int size : {8, 3, 10, 1}) {
+    Job job(size, [&](int) {
+      for (int twice = 0; twice < 2; ++twice) {
+        const auto run = RunReplicas(StrCat(GetParam(), ",ranks=mpi"), Loop(20), 8, 60);
+        if (!run.ok()) return 1;
+        for (size_t d = 0; d < 8; ++d) {
+          if (run->outputs[d].ToString() != threads->outputs[d].ToString()) return 2;
+        }
+      }
+      return 0;
+    });
+    EXPECT_EQ(job.Ends(60), std::vector<int>(static_cast<size_t>(size), 0)) << size;
+  }
+}
+
+// At 25 moments, from the first on; with both backends at 50. Rank 0, which keeps the meetings, is
+// one of them.
+TEST_P(Ranks, OneOfMpirunThatIsKilledEndsTheRunOfAll) {
+  for (int moment = 0; moment < 25; ++moment) {
+    SCOPED_TRACE(StrCat("moment ", moment));
+    Job job(4, [&](int) {
+      const auto run = RunReplicas(StrCat(GetParam(), ",ranks=mpi"), Loop(-1), 4, 2);
+      return run.ok() ? 1 : 10 + static_cast<int>(ClassOf(run.status()));
+    });
+    Sleep(moment < 2 ? moment : 40 + 4 * moment);
+    const int victim = moment % 4;
+    EXPECT_EQ(kill(job.process(victim), SIGKILL), 0);
+    const std::vector<int> ends = job.Ends(60);
+    for (int rank = 0; rank < 4; ++rank) {
+      if (rank == victim) continue;
+      // One that dies before it came is late.
+      EXPECT_THAT(ends[static_cast<size_t>(rank)],
+                  testing::AnyOf(10 + static_cast<int>(ErrorClass::kRunCrash),
+                                 10 + static_cast<int>(ErrorClass::kTimeout)))
+          << "rank " << rank;
+    }
+  }
+}
+
+TEST_P(Ranks, ThatRunOtherProgramsDoNotMeet) {
+  Job job(2, [&](int rank) {
+    const std::string text = rank == 0 ? Loop(3)
+                                       : StrCat(kAdd,
+                                                "ENTRY e { k = u32[] replica-id() "
+                                                "c = s32[] convert(k) ROOT r = "
+                                                "s32[] all-reduce(c), "
+                                                "to_apply=add }\n");
+    const auto run = RunReplicas(StrCat(GetParam(), ",ranks=mpi"), text, 3, 20);
+    return run.ok() ? 1 : 10 + static_cast<int>(ClassOf(run.status()));
+  });
+  EXPECT_EQ(job.Ends(60), std::vector<int>(2, 10 + static_cast<int>(ErrorClass::kRejected)));
+}
+
+TEST_P(Ranks, OfMpirunNeedIt) {
+  if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) GTEST_SKIP() << "this runs under mpirun";
+  const auto run = RunReplicas(StrCat(GetParam(), ",ranks=mpi"), Loop(2), 3, 20);
+  ASSERT_FALSE(run.ok());
+  EXPECT_NE(run.status().message().find("mpirun -n 3"), std::string::npos) << run.status();
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Ranks, testing::Values("cpu:passes=on", "gpu-sim:checks=on"),

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "fuzz/embedded.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/nearest_word.h"
@@ -29,11 +32,12 @@ bool IsGuarded(const nlohmann::json& defect) {
          (!when.empty() && when != "always");
 }
 
-PlantedDefect ReadOne(nlohmann::json object, const std::string& of_class) {
+PlantedDefect ReadOne(nlohmann::json object, const nlohmann::json& file) {
   PlantedDefect defect;
   defect.passes = Text(object, "passes");
   object.erase("passes");
-  defect.of_class = of_class;
+  defect.of_class = Text(file, "class");
+  defect.backend = Text(file, "backend");
   defect.json = object.dump();
   defect.name = Text(object, "name");
   defect.summary = Text(object, "summary");
@@ -57,14 +61,35 @@ void ForEachFile(Use use) {
   }
 }
 
+// Mistakes in the templates of kernels for GPUs are a table whose fields are parted by tabs: name,
+// gate, operator, by how much, and where the compiler's tests plant them.
+void ReadTemplateDefects(std::vector<PlantedDefect>& defects) {
+  const std::string table(EmbeddedFile("template_defects.txt"));
+  const std::vector<std::string> lines = absl::StrSplit(table, '\n');
+  for (const std::string& line : lines) {
+    const std::vector<std::string> fields = absl::StrSplit(line, '\t');
+    if (line.empty() || line.front() == '#' || fields.size() != 5) continue;
+    nlohmann::json defect = {
+        {"name", "gpu-" + fields[0]},
+        {"summary", StrCat("Kernels of GPUs: ", absl::StrReplaceAll(fields[0], {{"-", " "}}), ".")},
+        {"gate", fields[1]},
+        {"kind", "kernel"},
+        {"op", fields[2]}};
+    int64_t by = 0;
+    if (absl::SimpleAtoi(fields[3], &by)) defect["parameters"] = {{"by", by}};
+    defects.push_back(ReadOne(defect, {{"class", "gpu-templates"}, {"backend", "gpu-sim"}}));
+  }
+}
+
 // The defects of all files, by name.
 std::vector<PlantedDefect> ReadAll() {
   std::vector<PlantedDefect> defects;
   ForEachFile([&](const nlohmann::json& root) {
     for (const nlohmann::json& defect : root.value("defects", nlohmann::json::array())) {
-      if (defect.is_object()) defects.push_back(ReadOne(defect, Text(root, "class")));
+      if (defect.is_object()) defects.push_back(ReadOne(defect, root));
     }
   });
+  ReadTemplateDefects(defects);
   std::sort(defects.begin(), defects.end(),
             [](const PlantedDefect& a, const PlantedDefect& b) { return a.name < b.name; });
   return defects;
@@ -91,6 +116,10 @@ const std::vector<PlantedDefect>& PlantedDefects() {
 const std::map<std::string, Survivor>& Survivors() {
   static const auto* survivors = new std::map<std::string, Survivor>(ReadSurvivors());
   return *survivors;
+}
+
+bool IsFor(const PlantedDefect& defect, std::string_view backend) {
+  return defect.backend.empty() || backend.substr(0, backend.find(':')) == defect.backend;
 }
 
 absl::StatusOr<PlantedDefect> FindDefect(std::string_view name) {

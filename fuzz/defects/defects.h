@@ -1,8 +1,9 @@
 // The planted defects: data in fuzz/defects/, compiled in, one file for each class with a list of
-// them: {"class": "orders", "defects": [...]}. The format of one is that of Defect
-// (optimized/defects/defect.h), which the compiler reads from CompileOptions::defect, and a field
-// "passes" where the compiler must run others than by default; here only what people and campaigns
-// ask of one is looked at.
+// them: {"class": "orders", "backend": "cpu", "defects": [...]}, and those of the templates of
+// kernels for GPUs (optimized/gpu/testdata/template_defects.txt). The format of one is that of
+// Defect (optimized/defects/defect.h), which the compiler reads from CompileOptions::defect, and a
+// field "passes" where the compiler must run others than by default; here only what people and
+// campaigns ask of one is looked at.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@ namespace assay {
 struct PlantedDefect {
   std::string name;
   std::string of_class;  // "orders"
+  std::string backend;   // that it can bite on: "gpu-sim"; "": any
   std::string summary;   // one sentence: what goes wrong
   std::string gate;      // rule of the decision that it bends: the right answer of blame
   std::string kind;      // of that decision
@@ -36,6 +38,8 @@ struct Survivor {
 const std::map<std::string, Survivor>& Survivors();
 // By name.
 const std::vector<PlantedDefect>& PlantedDefects();
+// True if it can bite on a backend: "gpu-sim:seed=5" is one for defects of "gpu-sim".
+bool IsFor(const PlantedDefect& defect, std::string_view backend);
 // An error that lists the names when there is no such defect.
 absl::StatusOr<PlantedDefect> FindDefect(std::string_view name);
 

@@ -27,13 +27,16 @@ TEST(PlantedDefects, AllParseAndAgreeWithTheirFile) {
 TEST(PlantedDefects, AreSpreadOverGatesAndOftenGuarded) {
   std::map<std::string, int> of_gate;
   std::set<std::string> names;
-  size_t guarded = 0;
+  size_t guarded = 0, others = 0;
   for (const PlantedDefect& planted : PlantedDefects()) {
-    EXPECT_LE(++of_gate[planted.gate], 3) << planted.gate;
     EXPECT_TRUE(names.insert(planted.name).second) << planted.name;
+    // Few gates hold all the mistakes of kernels for GPUs.
+    if (planted.backend == "gpu-sim") continue;
+    EXPECT_LE(++of_gate[planted.gate], 3) << planted.gate;
     guarded += planted.guarded ? 1 : 0;
+    ++others;
   }
-  EXPECT_GE(10 * guarded, 4 * PlantedDefects().size());
+  EXPECT_GE(10 * guarded, 4 * others);
 }
 
 TEST(PlantedDefects, SurvivorsAreDefectsOfAKnownReason) {

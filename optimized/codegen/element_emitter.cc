@@ -231,10 +231,23 @@ absl::StatusOr<ElementValues> ElementEmitter::EmitUncached(const Frame* frame,
     default:
       break;
   }
-  const ElementLowering* row = FindElementLowering(instruction->opcode());
-  if (row == nullptr) return Unsupported(*instruction, "no lowering inside a kernel");
-  if (builder_.bends().planted == nullptr) return row->emit(*this, frame, *instruction, index);
-  return row->emit(*this, frame, *instruction, BentIndex(*this, *instruction, index));
+  if (!watcher_ || (frame != nullptr && frame->binds_values)) {
+    return Lower(frame, *instruction, index);
+  }
+  const Instruction* around = watched_;
+  Watch(instruction);
+  absl::StatusOr<ElementValues> values = Lower(frame, *instruction, index);
+  Watch(around);
+  return values;
+}
+
+absl::StatusOr<ElementValues> ElementEmitter::Lower(const Frame* frame,
+                                                    const Instruction& instruction,
+                                                    const ElementIndex& index) {
+  const ElementLowering* row = FindElementLowering(instruction.opcode());
+  if (row == nullptr) return Unsupported(instruction, "no lowering inside a kernel");
+  if (builder_.bends().planted == nullptr) return row->emit(*this, frame, instruction, index);
+  return row->emit(*this, frame, instruction, BentIndex(*this, instruction, index));
 }
 
 absl::StatusOr<Value*> ElementEmitter::EmitOne(const Frame* frame, const Instruction* instruction,

@@ -116,6 +116,18 @@ class ElementEmitter {
   // Fused multiply-add where an op's contract allows it (inside dots).
   void set_use_fma(bool use) { use_fma_ = use; }
   bool use_fma() const { return use_fma_; }
+  // Told whose value the code that follows computes: at the beginning of each instruction that is
+  // lowered, and at its end of the one around it again, or of none. What a called computation does
+  // for values of its caller's counts as the caller's.
+  using Watcher = std::function<void(const Instruction* instruction)>;
+  void set_watcher(Watcher watcher) { watcher_ = std::move(watcher); }
+  // Gives the instruction that the watcher was told of last.
+  const Instruction* watched() const { return watched_; }
+  void Watch(const Instruction* instruction) {
+    watched_ = instruction;
+    if (watcher_) watcher_(instruction);
+  }
+
   // Every loop adds to it how far it goes with each turn. The emitted code holds the address, so
   // the counter must live as long as the code; nullptr: nothing is counted.
   void set_step_counter(std::atomic<int64_t>* counter) { step_counter_ = counter; }
@@ -137,6 +149,8 @@ class ElementEmitter {
 
   absl::StatusOr<ElementValues> EmitUncached(const Frame* frame, const Instruction* instruction,
                                              const ElementIndex& index);
+  absl::StatusOr<ElementValues> Lower(const Frame* frame, const Instruction& instruction,
+                                      const ElementIndex& index);
   absl::StatusOr<ElementValues> EmitParameter(const Frame* frame, const Instruction* parameter,
                                               const ElementIndex& index);
   absl::StatusOr<ElementValues> EmitTupleElement(const Frame* frame, const Instruction* instruction,
@@ -155,6 +169,8 @@ class ElementEmitter {
   absl::flat_hash_map<const Frame*, std::vector<ElementValues>> values_;  // of their parameters
   std::vector<Scope> scopes_;
   int depth_ = 0;
+  Watcher watcher_;
+  const Instruction* watched_ = nullptr;
   const Target* target_ = nullptr;
   bool use_fma_ = false;
   std::atomic<int64_t>* step_counter_ = nullptr;

@@ -121,7 +121,7 @@ class Compilation {
     program_.limits = compile.limits;
     program_.devices = compile.devices;
     program_.threads = options_.threads;
-    program_.rank_processes = options_.rank_processes;
+    program_.ranks = options_.ranks;
     program_.has_defect = !compile.defect.empty();
     program_.poison = compile.poison;
     // Passes are told this of the machine; code is made for more of it.

@@ -9,7 +9,7 @@ namespace assay {
 // Registers the family "cpu". Options:
 //   isa=host|avx512|avx2|baseline   instruction set (host)
 //   threads=N                       threads of large kernels (all processors)
-//   ranks=threads|processes         what several devices are; processes have one thread (threads)
+//   ranks=threads|processes|mpi     what several devices are; processes have one thread (threads)
 //   tier=auto|fast|full             least compile time, or LLVM's optimizer as well (auto: by the
 //                                   estimated work of a run)
 //   profile=xla|strict              floating point freedoms used, and granted by whoever judges

@@ -295,8 +295,9 @@ absl::Status CpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
     program_.code->entry()(device.table.data());
     return PackResults(device.result, device.host, device.context);
   };
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<std::string> answers,
-                         RunRanks({std::move(meetings), std::move(names), "cpu", deadline}, work));
+  ASSAY_ASSIGN_OR_RETURN(
+      const std::vector<std::string> answers,
+      RunRanks({std::move(meetings), std::move(names), "cpu", deadline, program_.ranks}, work));
   for (size_t d = 0; d < devices_.size(); ++d) {
     ASSAY_RETURN_IF_ERROR(
         UnpackResults(answers[d], devices_[d].result, devices_[d].host, devices_[d].context));
@@ -372,7 +373,7 @@ ASSAY_CALLS_COMPILED_CODE absl::StatusOr<RunResult> CpuExecutable::RunWith(
     program_.code->entry()(devices_[0].table.data());
     rendezvous.Finish(0);
     status = rendezvous.WaitForAll(start);
-  } else if (program_.rank_processes) {
+  } else if (program_.ranks != RankKind::kThreads) {
     status = RunProcesses(std::move(meetings), std::move(names), deadline);
   } else {
     status = RunThreads(rendezvous, deadline);

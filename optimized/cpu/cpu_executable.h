@@ -16,6 +16,7 @@
 #include "optimized/plan/program_plan.h"
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/host_queues.h"
+#include "optimized/runtime/ranks/rank_group.h"
 #include "spec/backend/backend.h"
 #include "spec/backend/donation.h"
 
@@ -36,9 +37,9 @@ struct CpuProgram {
   Limits limits;  // of a run
   DeviceAssignment devices;
   int threads = 1;
-  bool rank_processes = false;  // devices are processes
-  bool has_defect = false;      // planted: it may leave elements of results unwritten
-  bool poison = false;          // as of CompileOptions
+  RankKind ranks = RankKind::kThreads;  // what several devices are
+  bool has_defect = false;              // planted: it may leave elements of results unwritten
+  bool poison = false;                  // as of CompileOptions
 };
 
 class CpuExecutable : public Executable, public PlannedExecutable, public DonatingExecutable {

@@ -41,10 +41,9 @@ absl::Status ReadThreads(const std::string& value, CpuOptions& options) {
 }
 
 absl::Status ReadRanks(const std::string& value, CpuOptions& options) {
-  if (value != "threads" && value != "processes") {
-    return WrongValue("ranks", value, "threads or processes");
-  }
-  options.rank_processes = value == "processes";
+  const std::optional<RankKind> kind = FindRankKind(value);
+  if (!kind.has_value()) return WrongValue("ranks", value, std::string(kRankKinds));
+  options.ranks = *kind;
   return absl::OkStatus();
 }
 
@@ -218,7 +217,7 @@ absl::StatusOr<CpuOptions> ParseCpuOptions(const std::map<std::string, std::stri
     }
     ASSAY_RETURN_IF_ERROR(option->read(value, options));
   }
-  if (options.rank_processes) options.threads = 1;  // a rank has no others
+  if (options.ranks != RankKind::kThreads) options.threads = 1;  // a rank has no others
   return options;
 }
 

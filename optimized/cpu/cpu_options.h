@@ -12,14 +12,15 @@
 #include "optimized/cpu/native/jit.h"
 #include "optimized/gates/refusals.h"
 #include "optimized/pipeline/pipeline.h"
+#include "optimized/runtime/ranks/rank_group.h"
 
 namespace assay {
 
 struct CpuOptions {
   Isa isa = Isa::kHost;
   int threads = 1;
-  bool rank_processes = false;  // several devices are processes, not threads
-  std::optional<Tier> tier;     // absent: by the amount of work
+  RankKind ranks = RankKind::kThreads;  // what several devices are
+  std::optional<Tier> tier;             // absent: by the amount of work
   std::optional<bool>
       direct;                // small code without LLVM's code generation; absent: if it runs short
   bool passes = true;        // Stage::kOptimize; the required ones run anyway

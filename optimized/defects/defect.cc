@@ -180,6 +180,8 @@ bool ServesClaim(ClaimKind claim, const std::string& op) {
       return op == "folded-value";
     case ClaimKind::kElement:
       return op == "element-value" || op == "element-index";
+    case ClaimKind::kCode:
+      return op == "mutate-kernel";
   }
   return false;
 }

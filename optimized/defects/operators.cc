@@ -334,6 +334,11 @@ const std::vector<Operator>& Operators() {
         "the vector lane `lane` (the last) keeps a stale or wrong value"},
        {},
        {"lane"}},
+      {{"mutate-kernel", DecisionKind::kKernel,
+        "makes `mutation` (of the list of optimized/gpu/defects) at the place number `place` (0) "
+        "of a kernel for a GPU where it can be made"},
+       {"mutation"},
+       {"place"}},
       {{"folded-value", DecisionKind::kRewrite,
         "an element computed at compile time `becomes` another value `when` the element of "
         "`operand` (0) is of a kind (with `number`); `from` (0) is the operand that it may become"},
@@ -364,7 +369,7 @@ bool Fits(const Operator& op, const Defect& defect) {
   if (op.info.name == "claim-true" || (is_claim && op.info.name == "integer-offset")) return true;
   const bool of_opcode = op.info.name == "folded-value" || op.info.name == "element-value" ||
                          op.info.name == "element-index";
-  if (of_opcode && !is_claim) return false;
+  if ((of_opcode || op.info.name == "mutate-kernel") && !is_claim) return false;
   if (op.info.kind == DecisionKind::kRewrite) {
     return gate == DecisionKind::kRewrite || gate == DecisionKind::kRequired;
   }

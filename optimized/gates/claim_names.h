@@ -15,6 +15,7 @@ enum class ClaimKind : uint8_t {
   kNumber,     // asked by Number: may be off
   kFolded,     // of one opcode: values computed at compile time
   kElement,    // of one opcode: values and indices of the elements that a kernel computes
+  kCode,       // the code of a kernel, as a whole
 };
 
 struct ClaimName {

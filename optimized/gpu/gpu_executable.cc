@@ -238,9 +238,10 @@ absl::Status GpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
     return StrCat(std::string_view(reinterpret_cast<const char*>(&counters), sizeof counters),
                   PackResults(device.result, device.host, device.context));
   };
-  ASSAY_ASSIGN_OR_RETURN(
-      const std::vector<std::string> answers,
-      RunRanks({std::move(meetings), std::move(names), std::string(name()), deadline}, work));
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<std::string> answers,
+                         RunRanks({std::move(meetings), std::move(names), std::string(name()),
+                                   deadline, program_.ranks},
+                                  work));
   for (size_t d = 0; d < devices_.size(); ++d) {
     Counters counters;
     if (answers[d].size() < sizeof counters) return absl::DataLossError("a rank's answer is short");
@@ -281,7 +282,7 @@ absl::StatusOr<RunResult> GpuExecutable::Run(
     devices_[d].context.deadline = deadline;
     status = Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]);
   }
-  if (status.ok() && program_.rank_processes && devices_.size() > 1) {
+  if (status.ok() && program_.ranks != RankKind::kThreads && devices_.size() > 1) {
     status = RunProcesses(std::move(meetings), std::move(names), deadline);
   } else if (status.ok()) {
     status = RunAll(rendezvous, deadline);

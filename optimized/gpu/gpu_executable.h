@@ -19,6 +19,7 @@
 #include "optimized/plan/program_plan.h"
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/host_queues.h"
+#include "optimized/runtime/ranks/rank_group.h"
 #include "optimized/runtime/run_context.h"
 #include "spec/backend/backend.h"
 
@@ -31,7 +32,7 @@ struct GpuProgram {
   LaunchProgram launches;
   SimulatorOptions simulator;
   DeviceAssignment devices;
-  bool rank_processes = false;  // devices are processes
+  RankKind ranks = RankKind::kThreads;  // what several devices are
   std::vector<CollectivePlan> plans;
   // For a GPU: its process's session, and the kernels as it loads them. Without: the simulator
   // runs.

@@ -46,10 +46,9 @@ absl::Status ReadSeed(const std::string& value, GpuOptions& options) {
 }
 
 absl::Status ReadRankKind(const std::string& value, GpuOptions& options) {
-  if (value != "threads" && value != "processes") {
-    return Expected("ranks", value, "threads or processes");
-  }
-  options.rank_processes = value == "processes";
+  const std::optional<RankKind> kind = FindRankKind(value);
+  if (!kind.has_value()) return Expected("ranks", value, std::string(kRankKinds));
+  options.ranks = *kind;
   return absl::OkStatus();
 }
 
@@ -167,7 +166,8 @@ absl::StatusOr<GpuOptions> ParseGpuOptions(const std::map<std::string, std::stri
   options.pipeline.pass_options.gpu = GpuFacts::Find(architecture.name);
   options.pipeline.pass_options.target = &GpuTarget();
   options.simulator.shared_bytes_per_block = architecture.shared_bytes;
-  options.simulator.tensor_core = {architecture.tensor_terms, architecture.tensor_fraction_bits};
+  options.simulator.tensor_core = {architecture.tensor_terms, architecture.tensor_fraction_bits,
+                                   architecture.tensor_f8_fraction_bits};
   return options;
 }
 

@@ -12,13 +12,14 @@
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/gpu/target/architecture.h"
 #include "optimized/pipeline/pipeline.h"
+#include "optimized/runtime/ranks/rank_group.h"
 
 namespace assay::gpu {
 
 struct GpuOptions {
   const Architecture* architecture = FindArchitecture("sm_90");
   SimulatorOptions simulator;
-  bool rank_processes = false;                    // several devices are processes, not threads
+  RankKind ranks = RankKind::kThreads;            // what several devices are
   std::shared_ptr<CudaHost> cuda;                 // of the backend gpu
   int streams = 4;                                // that launches may be spread over
   bool graphs = false;                            // stretches that come again are replayed

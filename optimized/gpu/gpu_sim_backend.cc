@@ -52,7 +52,7 @@ class GpuCompilation {
         trace_(gates_) {
     program_.limits = compile.limits;
     program_.devices = compile.devices;
-    program_.rank_processes = options_.rank_processes;
+    program_.ranks = options_.ranks;
     program_.simulator = options_.simulator;
     program_.simulator.instruction_texts = false;
     if (options_.trace) {

@@ -9,7 +9,7 @@ namespace assay {
 //   arch=sm_80|sm_90|sm_100   the GPU (sm_90)
 //   checks=on|off             watch for races, bounds, fresh memory and the like (on)
 //   seed=N                    draws the order of blocks and warps (0)
-//   ranks=threads|processes   what several devices are (threads)
+//   ranks=threads|processes|mpi   what several devices are (threads)
 //   streams=1..8              that independent launches are spread over (4)
 //   profile=xla|strict        floating point freedoms used, and granted by whoever judges (xla)
 //   passes=on|off|all         optional HLO passes (on); all: those on request too

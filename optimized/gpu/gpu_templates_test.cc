@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
 #include "optimized/cpu/testing.h"
 #include "optimized/gpu/gpu_sim_backend.h"
 #include "optimized/plan/program_plan.h"
@@ -24,8 +25,8 @@ struct TemplateCase {
   std::string name, plan, counts, text;
 };
 
-std::vector<TemplateCase> CasesOfFile() {
-  std::ifstream in(StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/templates.txt"));
+std::vector<TemplateCase> CasesOfFile(const std::string& name = "templates.txt") {
+  std::ifstream in(StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/", name));
   std::vector<TemplateCase> cases;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("=== ")) {
@@ -48,6 +49,14 @@ Literal WholeNumbers(const Shape& shape, std::mt19937_64& random) {
   const size_t width = bytes.size() / static_cast<size_t>(shape.ElementCount());
   for (size_t at = 0; at < bytes.size(); at += width) {
     const int number = static_cast<int>(random() % 17) - 8;
+    if (IsFloat(type) && BitWidth(type) == 8) {
+      // 0, 1, 1.5 or 2, of either sign.
+      const int one = type == ElementType::kF8E5M2 ? 15 << 2 : 7 << 3;
+      const int half = type == ElementType::kF8E5M2 ? 2 : 4;
+      const int codes[] = {0, one, one + half, one + 2 * half};
+      bytes[at] = static_cast<uint8_t>(codes[number & 3] | (number < 0 ? 128 : 0));
+      continue;
+    }
     const auto single = static_cast<float>(number);
     const double real = number;
     const int64_t whole = IsPred(type) ? number & 1 : number;
@@ -126,7 +135,8 @@ TEST(GpuTemplates, AreChosenGiveOneAnswerAndUseMemoryWell) {
     ASSERT_TRUE(ran.ok()) << ran.status();
     EXPECT_EQ(ran->outputs[0].ToString(), expected);
     CheckCounts(each.counts, (*compiled)->Statistics());
-    for (const char* options : {"seed=1", "seed=2,arch=sm_80", "checks=off"}) {
+    for (const char* options :
+         {"seed=1", "seed=2,arch=sm_80", "seed=3,arch=sm_100", "checks=off"}) {
       EXPECT_EQ(RunModule(*MakeGpuSim(options), *module, arguments).ToString(), expected)
           << options;
     }
@@ -199,47 +209,89 @@ TEST(GpuTemplates, PageOfTheDocumentation) {
   }
 }
 
-struct PlantedMistake {
-  std::string name, gate, op, by, module;
-};
-std::vector<PlantedMistake> MistakesOfFile() {
-  std::ifstream in(StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/template_defects.txt"));
-  std::vector<PlantedMistake> mistakes;
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line.starts_with('#')) continue;
-    const std::vector<std::string> fields = absl::StrSplit(line, '\t');
-    EXPECT_EQ(fields.size(), 5u) << line;
-    if (fields.size() == 5)
-      mistakes.push_back({fields[0], fields[1], fields[2], fields[3], fields[4]});
-  }
-  return mistakes;
+// A file of planted defects; `modules` names those of the test in one of which each must be found,
+// by its gate.
+nlohmann::json DefectsOfFile(const std::string& name) {
+  std::ifstream in(StrCat(ASSAY_SOURCE_DIR, "/fuzz/defects/", name));
+  return nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
 }
 
-// Each is found, by the simulator or by what comes out.
-TEST(GpuTemplates, EveryPlantedMistakeIsFound) {
-  std::map<std::string, TemplateCase> modules;
-  for (TemplateCase& each : CasesOfFile()) modules[each.name] = each;
-  const std::vector<PlantedMistake> mistakes = MistakesOfFile();
-  ASSERT_GE(mistakes.size(), 30u);
-  for (const PlantedMistake& each : mistakes) {
-    SCOPED_TRACE(each.name);
-    ASSERT_TRUE(modules.contains(each.module)) << each.module;
-    const std::unique_ptr<Module> module = MustRead(modules.at(each.module).text);
-    ASSERT_NE(module, nullptr);
-    const std::vector<Literal> arguments = ArgumentsOf(*module);
-    std::vector<const Literal*> pointers;
-    for (const Literal& argument : arguments) pointers.push_back(&argument);
+class PlantedMistakes : public testing::Test {
+ protected:
+  PlantedMistakes() {
+    for (const TemplateCase& each : CasesOfFile("templates.txt")) Add(each);
+    for (const TemplateCase& each : CasesOfFile("modules.txt")) Add(each);
+  }
+
+  // By the simulator, or by what comes out.
+  bool IsFoundIn(const std::string& module_name, const nlohmann::json& defect) {
+    Subject& subject = subjects_.at(module_name);
     CompileOptions planted;
-    planted.defect =
-        StrCat(R"({"name": ")", each.name, R"(", "gate": ")", each.gate,
-               R"(", "kind": "kernel", "op": ")", each.op, R"(")",
-               each.by.empty() ? "" : StrCat(R"(, "parameters": {"by": )", each.by, "}"), "}");
-    const std::unique_ptr<Backend> gpu = MakeGpuSim("seed=5");
-    const auto compiled = gpu->Compile(*module, planted);
-    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    planted.defect = defect.dump();
+    planted.limits.seconds = 1;  // some make loops endless
+    std::vector<const Literal*> pointers;
+    for (const Literal& argument : subject.arguments) pointers.push_back(&argument);
+    const auto compiled = gpu_->Compile(*subject.module, planted);
+    EXPECT_TRUE(compiled.ok()) << compiled.status();
+    if (!compiled.ok()) return false;
     const auto ran = (*compiled)->Run({pointers});
-    if (!ran.ok()) continue;
-    EXPECT_TRUE(ran->outputs[0].ToString() != RunModule(*gpu, *module, arguments).ToString());
+    if (!ran.ok()) return true;
+    if (subject.expected.empty()) {
+      subject.expected = RunModule(*gpu_, *subject.module, subject.arguments).ToString();
+    }
+    return ran->outputs[0].ToString() != subject.expected;
+  }
+  bool Has(const std::string& module_name) const { return subjects_.contains(module_name); }
+
+ private:
+  struct Subject {
+    std::unique_ptr<Module> module;
+    std::vector<Literal> arguments;
+    std::string expected;  // made when it is first asked for
+  };
+  void Add(const TemplateCase& from) {
+    Subject subject;
+    subject.module = MustRead(from.text);
+    ASSERT_NE(subject.module, nullptr) << from.name;
+    subject.arguments = ArgumentsOf(*subject.module);
+    subjects_[from.name] = std::move(subject);
+  }
+
+  const std::unique_ptr<Backend> gpu_ = MakeGpuSim("seed=5");
+  std::map<std::string, Subject> subjects_;
+};
+
+TEST_F(PlantedMistakes, OfTemplatesAreFound) {
+  std::ifstream in(StrCat(ASSAY_SOURCE_DIR, "/optimized/gpu/testdata/template_defects.txt"));
+  int count = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line.starts_with('#')) continue;
+    SCOPED_TRACE(line);
+    const std::vector<std::string> fields = absl::StrSplit(line, '\t');
+    ASSERT_EQ(fields.size(), 5u);
+    nlohmann::json defect = {
+        {"name", fields[0]}, {"gate", fields[1]}, {"kind", "kernel"}, {"op", fields[2]}};
+    if (!fields[3].empty()) defect["parameters"] = {{"by", std::stoll(fields[3])}};
+    ASSERT_TRUE(Has(fields[4])) << fields[4];
+    EXPECT_TRUE(IsFoundIn(fields[4], defect));
+    ++count;
+  }
+  EXPECT_GE(count, 90);
+}
+
+TEST_F(PlantedMistakes, OfKernelsAreFoundSomewhere) {
+  const nlohmann::json file = DefectsOfFile("gpu-kernels.json");
+  ASSERT_GE(file["defects"].size(), 45u);
+  for (const nlohmann::json& defect : file["defects"]) {
+    const auto name = defect["name"].get<std::string>();
+    SCOPED_TRACE(name);
+    const auto gate = defect["gate"].get<std::string>();
+    bool is_found = false;
+    for (const nlohmann::json& module : file["modules"][gate]) {
+      ASSERT_TRUE(Has(module.get<std::string>())) << module;
+      is_found = is_found || IsFoundIn(module.get<std::string>(), defect);
+    }
+    EXPECT_TRUE(is_found);
   }
 }
 

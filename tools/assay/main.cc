@@ -2,6 +2,7 @@
 #include <malloc.h>
 #include <signal.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "spec/base/strings.h"
 #include "spec/process/interrupt.h"
 #include "tools/assay/command_line.h"
+#include "tools/assay/record.h"
 #include "tools/assay/terminal.h"
 #include "tools/assay/verb.h"
 
@@ -73,6 +75,7 @@ const std::vector<Verb>& Verbs() { return kVerbs; }
 // A run whose output could not be written has failed, whatever the verb says.
 int Main(int argc, char** argv) {
   OpenStandardStreams();
+  if (IsSilentRank() && std::freopen("/dev/null", "w", stdout) == nullptr) return kExitUsage;
   // A file that may not grow further is an error of the write, which has a place and a remedy.
   signal(SIGXFSZ, SIG_IGN);
   ExitOnInterrupt(kExitInterrupted);

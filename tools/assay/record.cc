@@ -3,7 +3,9 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 
+#include "optimized/runtime/ranks/mpi_group.h"
 #include "spec/base/strings.h"
 #include "tools/assay/terminal.h"
 
@@ -15,7 +17,7 @@ void RecordOptions::Declare(OptionList& line) {
 }
 
 void RecordOptions::Save(const RunRow& run) const {
-  if (off) return;
+  if (off || IsSilentRank()) return;
   absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(path);
   absl::Status status = store.ok() ? (*store)->Add(run).status() : store.status();
   if (!status.ok()) PrintError(StrCat("the run was not recorded: ", ToStd(status.message())));
@@ -31,6 +33,12 @@ std::string CommandLine() {
   size_t space = text.find(' ');
   size_t slash = text.rfind('/', space);
   return slash == std::string::npos ? text : text.substr(slash + 1);
+}
+
+bool IsSilentRank() {
+  const std::optional<MpiPlace> place = FindMpiPlace();
+  return place.has_value() && place->rank > 0 &&
+         CommandLine().find("ranks=mpi") != std::string::npos;
 }
 
 }  // namespace assay

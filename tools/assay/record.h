@@ -23,4 +23,8 @@ struct RecordOptions {
 // The command line of this process as typed.
 std::string CommandLine();
 
+// With ranks=mpi, the processes that mpirun started do the same; the first of them alone says so
+// and records it. True in the others.
+bool IsSilentRank();
+
 }  // namespace assay

@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -74,6 +75,7 @@ absl::StatusOr<KernelImage> MakeKernelImage(const llvm::Module& module,
                                             const ImageOptions& options) {
   KernelImage image;
   const std::unique_ptr<llvm::Module> clone = llvm::CloneModule(module);
+  llvm::StripDebugInfo(*clone);
   size_t number = 0;
   for (llvm::Function& function : *clone) {
     if (function.isDeclaration()) continue;

@@ -10,8 +10,11 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/reduction.h"
+#include "optimized/defects/defect.h"
+#include "optimized/gpu/defects/kernel_mutations.h"
 #include "optimized/gpu/kernels/array_kernels.h"
 #include "optimized/gpu/kernels/called_kernels.h"
+#include "optimized/gpu/kernels/kernel_lines.h"
 #include "optimized/gpu/kernels/nest_storer.h"
 #include "optimized/gpu/templates/templates.h"
 #include "spec/base/error.h"
@@ -38,7 +41,10 @@ class ThreadKernel {
         ir_(context.module.getContext()),
         bends_(bends),
         nests_(ir_, plan, bends_),
-        elements_(nests_.elements()) {}
+        elements_(nests_.elements()),
+        lines_(ir_) {
+    elements_.set_watcher([this](const Instruction* instruction) { lines_.Set(instruction); });
+  }
 
   absl::StatusOr<EmittedKernel> EmitNest(const NestPlan& nest);
   absl::StatusOr<EmittedKernel> EmitTemplate(const NestPlan& nest, const TemplateChoice& choice);
@@ -56,6 +62,9 @@ class ThreadKernel {
   absl::Status Begin();
   void CreateFunction();
   void BindBuffers();
+  // Makes the mistake that is planted in the kernel's code.
+  absl::Status Mutate();
+  absl::StatusOr<EmittedKernel> Done();
   Value* Number(llvm::Intrinsic::ID id);
   TemplateContext ContextOf(const NestPlan& nest, const TemplateChoice& choice);
   Value* Thread();
@@ -68,6 +77,7 @@ class ThreadKernel {
   const KernelBends bends_;
   NestStorer nests_;
   ElementEmitter& elements_;
+  KernelLines lines_;
   EmittedKernel kernel_;
   std::vector<Value*> scratch_;
 };
@@ -117,6 +127,8 @@ void ThreadKernel::CreateFunction() {
         llvm::Attribute::getWithAlignment(ir_.getContext(), llvm::Align(kAligned)));
   }
   ir_.SetInsertPoint(llvm::BasicBlock::Create(ir_.getContext(), "entry", kernel_.function));
+  lines_.Begin(*kernel_.function);
+  elements_.Watch(&root_);
 }
 
 void ThreadKernel::BindBuffers() {
@@ -161,7 +173,29 @@ absl::StatusOr<EmittedKernel> ThreadKernel::Emit(int64_t threads, const Work& wo
   ASSAY_RETURN_IF_ERROR(work(thread));
   ir_.CreateBr(done);
   ir_.SetInsertPoint(done);
+  return Done();
+}
+
+absl::Status ThreadKernel::Mutate() {
+  const Defect* planted = bends_.planted;
+  if (planted == nullptr || planted->op != "mutate-kernel" || !planted->GuardHolds(&root_)) {
+    return absl::OkStatus();
+  }
+  const std::string name = planted->Text("mutation");
+  const KernelMutation* mutation = FindKernelMutation(name);
+  if (mutation == nullptr) {
+    return absl::InvalidArgumentError(
+        StrCat("defect ", planted->name, ": no mistake in kernels is called '", name, "'"));
+  }
+  const auto place = static_cast<size_t>(planted->Integer("place", 0));
+  assay::gpu::Mutate(*mutation, place, *kernel_.function);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EmittedKernel> ThreadKernel::Done() {
   ir_.CreateRetVoid();
+  ASSAY_RETURN_IF_ERROR(Mutate());
+  kernel_.computes = lines_.Take();
   return std::move(kernel_);
 }
 
@@ -188,10 +222,10 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitTemplate(const NestPlan& nest,
   ASSAY_RETURN_IF_ERROR(SetBlocks(code.blocks(nest, choice), choice.block_size));
   ASSAY_RETURN_IF_ERROR(Begin());
   TemplateContext context = ContextOf(nest, choice);
+  if (!choice.subjects.empty()) elements_.Watch(choice.subjects[0]);
   ASSAY_RETURN_IF_ERROR(code.emit(context));
-  ir_.CreateRetVoid();
   AlignAccesses(*kernel_.function);
-  return std::move(kernel_);
+  return Done();
 }
 
 TemplateContext ThreadKernel::ContextOf(const NestPlan& nest, const TemplateChoice& choice) {
@@ -226,10 +260,10 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitRowFusion(const TemplateChoice& 
       return nests_.StoreAt(per_row, index);
     };
   }
+  elements_.Watch(choice.subjects[0]);
   ASSAY_RETURN_IF_ERROR(CodeOf(choice.kind).emit(context));
-  ir_.CreateRetVoid();
   AlignAccesses(*kernel_.function);
-  return std::move(kernel_);
+  return Done();
 }
 
 absl::StatusOr<EmittedKernel> ThreadKernel::EmitCumulativeLines() {
@@ -255,9 +289,8 @@ absl::StatusOr<EmittedKernel> ThreadKernel::EmitStage(const DeviceStage& stage,
   ASSAY_RETURN_IF_ERROR(Begin());
   Value* block = Number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
   ASSAY_RETURN_IF_ERROR(emit(Number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), block));
-  ir_.CreateRetVoid();
   AlignAccesses(*kernel_.function);
-  return std::move(kernel_);
+  return Done();
 }
 
 // The function takes pointers into any space.

@@ -26,6 +26,8 @@ struct EmittedKernel {
   LaunchShape shape;
   std::vector<BufferArgument> arguments;
   std::vector<int64_t> scratch;  // bytes of memory of its own that it is given behind those
+  // The debug locations of its code have line k + 1 where it computes instruction k.
+  std::vector<const Instruction*> computes;
 };
 
 struct KernelContext {

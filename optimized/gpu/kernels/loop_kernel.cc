@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "optimized/gpu/kernels/kernel_lines.h"
 #include "optimized/gpu/kernels/nest_storer.h"
 #include "optimized/gpu/templates/block_builder.h"
 #include "spec/base/error.h"
@@ -58,7 +59,8 @@ class LoopKernel {
         ir_(context.module.getContext()),
         values_(ir_, bends_),
         elements_(values_),
-        block_(elements_) {}
+        block_(elements_),
+        lines_(ir_) {}
 
   absl::StatusOr<EmittedKernel> Emit(const FramePlan& caller);
 
@@ -97,6 +99,7 @@ class LoopKernel {
   ValueBuilder values_;
   ElementEmitter elements_;  // of index arithmetic
   BlockBuilder block_;
+  KernelLines lines_;
   SliceArguments arguments_;
   llvm::Function* function_ = nullptr;
   Value* thread_ = nullptr;
@@ -200,6 +203,8 @@ absl::Status LoopKernel::EmitStep(const StepPlan& step) {
     const int64_t count = WrittenShape(*nest.outputs[0].instruction).ElementCount();
     if (count == 0) continue;
     NestStorer storer(ir_, kernel, bends);
+    storer.elements().set_watcher([this](const Instruction* at) { lines_.Set(at); });
+    storer.elements().Watch(step.instruction);
     storer.Bind(operands, results);
     ASSAY_RETURN_IF_ERROR(Share(count, "loop-kernel/no-barrier", [&](Value* i) {
       return storer.elements().Scoped([&] { return storer.StoreElement(nest, i); });
@@ -265,6 +270,8 @@ absl::StatusOr<EmittedKernel> LoopKernel::Emit(const FramePlan& caller) {
         k, llvm::Attribute::getWithAlignment(ir_.getContext(), llvm::Align(kAligned)));
   }
   ir_.SetInsertPoint(llvm::BasicBlock::Create(ir_.getContext(), "entry", function_));
+  lines_.Begin(*function_);
+  lines_.Set(&loop_);
   Value* thread =
       ir_.CreateIntrinsic(ir_.getInt32Ty(), llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
   thread_ = ir_.CreateZExt(thread, ir_.getInt64Ty());
@@ -274,6 +281,7 @@ absl::StatusOr<EmittedKernel> LoopKernel::Emit(const FramePlan& caller) {
   kernel.function = function_;
   kernel.shape.block[0] = static_cast<uint32_t>(choice_.block_size);
   kernel.arguments = arguments;
+  kernel.computes = lines_.Take();
   return kernel;
 }
 

@@ -76,12 +76,15 @@ absl::Status NestStorer::StoreAt(const NestPlan& nest, const ElementIndex& index
     ASSAY_ASSIGN_OR_RETURN(elements.emplace_back(),
                            elements_.Emit(frame_, output.instruction, index));
   }
+  const Instruction* around = elements_.watched();
   for (size_t o = 0; o < nest.outputs.size(); ++o) {
+    elements_.Watch(nest.outputs[o].instruction);
     const std::vector<int>& leaves = nest.outputs[o].leaves;
     for (size_t k = 0; k < leaves.size(); ++k) {
       StoreLeaf(leaves[k], index, starts[o], elements[o][k]);
     }
   }
+  elements_.Watch(around);
   return absl::OkStatus();
 }
 

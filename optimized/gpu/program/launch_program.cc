@@ -2,6 +2,7 @@
 #include "optimized/gpu/program/launch_program.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "optimized/gpu/kernels/combine_kernel.h"
 #include "optimized/gpu/kernels/device_functions.h"
 #include "optimized/gpu/kernels/loop_kernel.h"
+#include "optimized/gpu/simulator/finding.h"
 #include "optimized/gpu/streams/kernel_ranges.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "spec/base/error.h"
@@ -127,7 +129,7 @@ absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan
     absl::StatusOr<std::unique_ptr<DecodedKernel>> code = Decode(*kernel.function, options);
     if (!code.ok()) return OfDecoding(code.status());
     step.launches.push_back(
-        {*std::move(code), kernel.shape, kernel.arguments, std::move(may_write)});
+        {*std::move(code), kernel.shape, kernel.arguments, std::move(may_write), kernel.computes});
     step.scratch = kernel.scratch;  // the same of all
   }
   return step;
@@ -157,7 +159,8 @@ absl::StatusOr<LaunchStep> MakeLoopStep(const KernelContext& context, const Step
   if (!code.ok()) return OfDecoding(code.status());
   LaunchStep step;
   step.instruction = loop.instruction;
-  step.launches.push_back({*std::move(code), kernel.shape, kernel.arguments, may_write});
+  step.launches.push_back(
+      {*std::move(code), kernel.shape, kernel.arguments, may_write, kernel.computes});
   return step;
 }
 
@@ -200,6 +203,36 @@ absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
   return program;
 }
 
+namespace {
+
+// A finding says which instruction it is about, and where that is fused.
+absl::Status WithInstruction(const absl::Status& status, const LaunchProgram& program) {
+  std::optional<KernelFinding> finding = FindingOf(status);
+  if (!finding.has_value()) return status;
+  const auto name = [&](const Instruction& of_step, const Instruction* at) {
+    if (at == nullptr) at = &of_step;
+    finding->computes =
+        StrCat("%", at->name(), " = ", at->shape().ToString(), " ", Name(at->opcode()));
+    if (at != &of_step) StrAppend(&finding->computes, " of %", of_step.name());
+  };
+  for (const LaunchFrame& frame : program.frames) {
+    for (const LaunchStep& step : frame.steps) {
+      if (step.host.has_value() && step.host->combine.has_value() &&
+          step.host->combine->code->name() == finding->kernel) {
+        name(*step.instruction, nullptr);
+      }
+      for (const KernelLaunch& launch : step.launches) {
+        if (launch.code->name() != finding->kernel) continue;
+        const bool is_known = finding->line > 0 && finding->line <= launch.computes.size();
+        name(*step.instruction, is_known ? launch.computes[finding->line - 1] : nullptr);
+      }
+    }
+  }
+  return StatusOf(*finding);
+}
+
+}  // namespace
+
 absl::Status ProgramRun::Run() {
   device_.UseStream(0);
   absl::Status status = RunFrame(buffers_.entry());
@@ -207,7 +240,7 @@ absl::Status ProgramRun::Run() {
   if (absl::IsDeadlineExceeded(status)) {
     return MakeError(ErrorClass::kTimeout, StrCat("gpu-sim: ", status.message()));
   }
-  return status;
+  return WithInstruction(status, program_);
 }
 
 absl::Status ProgramRun::CheckTime() const {

@@ -24,8 +24,9 @@ namespace assay::gpu {
 struct KernelLaunch {
   std::shared_ptr<const DecodedKernel> code;
   LaunchShape shape;
-  std::vector<BufferArgument> arguments;  // those of the step's scratch memory follow
-  std::vector<uint8_t> may_write;         // of each, and of the scratch memory
+  std::vector<BufferArgument> arguments;     // those of the step's scratch memory follow
+  std::vector<uint8_t> may_write;            // of each, and of the scratch memory
+  std::vector<const Instruction*> computes;  // by line of the code, from 1 on
 };
 
 // The kernel by which devices reduce arrays.

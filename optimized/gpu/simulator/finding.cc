@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
@@ -36,6 +37,7 @@ constexpr NamedKind kNamedKinds[] = {
     {FindingKind::kReadOnlyWritten, "read-only-written"},
     {FindingKind::kUndefined, "undefined"},
     {FindingKind::kAsyncCopy, "async-copy"},
+    {FindingKind::kWrongPhase, "wrong-phase"},
 };
 
 }  // namespace
@@ -56,7 +58,9 @@ std::string ToString(const KernelFinding& finding) {
     absl::StrAppendFormat(&text, "; address 0x%x, byte %d of \"%s\"", finding.address,
                           finding.offset, finding.allocation);
   }
-  absl::StrAppendFormat(&text, "; at: %s; seed %d", finding.instruction, finding.seed);
+  absl::StrAppend(&text, "; at: ", finding.instruction);
+  if (!finding.computes.empty()) absl::StrAppend(&text, "; computes ", finding.computes);
+  absl::StrAppend(&text, "; seed ", finding.seed);
   return text;
 }
 
@@ -65,6 +69,8 @@ absl::Status StatusOf(const KernelFinding& finding) {
   nlohmann::json json = {{"kind", std::string(FindingName(finding.kind))},
                          {"kernel", finding.kernel},
                          {"instruction", finding.instruction},
+                         {"line", finding.line},
+                         {"computes", finding.computes},
                          {"block", finding.block},
                          {"thread", finding.thread},
                          {"address", finding.address},
@@ -92,6 +98,8 @@ std::optional<KernelFinding> FindingOf(const absl::Status& status) {
   }
   finding.kernel = json.value("kernel", "");
   finding.instruction = json.value("instruction", "");
+  finding.line = json.value("line", uint32_t{0});
+  finding.computes = json.value("computes", "");
   finding.block = json.value("block", std::array<uint32_t, 3>());
   finding.thread = json.value("thread", std::array<uint32_t, 3>());
   finding.address = json.value("address", uint64_t{0});

@@ -25,7 +25,8 @@ enum class FindingKind {
   kAtomicScope,        // atomics of block scope that meet those of another block
   kReadOnlyWritten,    // a write to constant memory
   kUndefined,          // division by zero and the like
-  kAsyncCopy,          // an asynchronous copy is read before it was waited for
+  kAsyncCopy,          // an asynchronous copy is read, or met by a write, before it was waited for
+  kWrongPhase,         // an mbarrier is asked for a phase that is long over, or too many arrive
 };
 
 // A stable name, such as "race-between-warps".
@@ -35,6 +36,10 @@ struct KernelFinding {
   FindingKind kind = FindingKind::kOutOfBounds;
   std::string kernel;
   std::string instruction;
+  // The line of the instruction's debug location, 0 without one; and what is computed there, for
+  // whoever made the kernel to say.
+  uint32_t line = 0;
+  std::string computes;
   std::array<uint32_t, 3> block = {};
   std::array<uint32_t, 3> thread = {};
   uint64_t address = 0;

@@ -42,6 +42,7 @@ enum class OpKind : uint8_t {
   kAsyncCopy,  // side: AsyncOp
   kAsyncCommit,
   kAsyncWait,  // a: how many groups may be open; none: 0
+  kMbarrier,   // side: MbarrierOp
   kFence,
   kJump,    // side: edge
   kBranch,  // a: truth; side: edge if true, side + 1 otherwise
@@ -123,13 +124,14 @@ struct ShuffleOp {
   Register lanes = 0, value = 0, offset = 0, clamp = 0, result = 0, in_range = kNoRegister;
   bool result_is_local = false, in_range_is_local = false;
 };
-// A product of a matrix of 16 rows with one of 8 columns, added to a third one: lanes hold parts of
-// each (PTX ISA 8.8, section 9.7.14.5). `depth` is how many products are summed.
-enum class MatrixType : uint8_t { kHalf, kBrain, kInteger };
+// A product of a matrix of 8 or 16 rows with one of 8 columns, added to a third one: lanes hold
+// parts of each (PTX ISA 8.8, section 9.7.14.5). `depth` is how many products are summed. Both
+// operands are floats of f16, both bf16, both tf32, both f64, each one of the two f8, or each
+// integers of 8 bits.
+enum class MatrixType : uint8_t { kHalf, kBrain, kTf32, kE4M3, kE5M2, kDouble, kS8, kU8 };
 struct MatrixOp {
-  MatrixType type = MatrixType::kHalf;
-  int depth = 16;
-  bool a_is_signed = true, b_is_signed = true;
+  MatrixType a_type = MatrixType::kHalf, b_type = MatrixType::kHalf;
+  int rows = 16, depth = 16;
   std::vector<Register> a, b, c, results;
   bool is_local = false;  // all results
 };
@@ -140,9 +142,27 @@ struct AsyncOp {
   Register bytes = kNoRegister;  // of the source; zeros follow
 };
 
+enum class MbarrierUse : uint8_t {
+  kInit,  // value: how many arrive in each phase
+  kInvalidate,
+  kArrive,         // value: how many at once, or none: 1; gives the phase
+  kArriveAndDrop,  // the same, and later phases expect as many less
+  kTest,           // value: a phase that an arrival gave; gives whether it is complete
+  kTestParity,     // value: 0 for phases 0, 2, ..., 1 for the others
+  kCopiesArrive,   // one more arrival, once the copies so far have
+  kCopiesCount,    // the same as one of those that are expected
+};
+struct MbarrierOp {
+  MbarrierUse use = MbarrierUse::kInit;
+  MemoryOp at;
+  Register value = kNoRegister, result = kNoRegister;
+  bool result_is_local = false;
+  bool may_complete = true;  // the phase, by an arrival
+};
+
 enum class VoteMode : uint8_t { kAll, kAny, kUniform, kBallot };
 enum class BarrierMode : uint8_t { kSync, kArrive, kPopulation, kAnd, kOr };
-enum class Requirement : uint8_t { kTrue, kNoOverflow };
+enum class Requirement : uint8_t { kTrue, kNoOverflow, kIndexFits };
 
 struct SwitchOp {
   uint8_t bytes = 4;
@@ -190,6 +210,7 @@ struct KernelCode {
   std::vector<SwitchOp> switches;
   std::vector<MatrixOp> matrices;
   std::vector<AsyncOp> asyncs;
+  std::vector<MbarrierOp> mbarriers;
   std::vector<ArgumentInfo> arguments;
   ThreadRegisters threads;
   std::vector<std::byte> uniform;  // the first value of the uniform file
@@ -198,6 +219,7 @@ struct KernelCode {
   uint32_t shared_bytes = 0, dynamic_shared_at = 0, local_bytes = 0;
   std::vector<std::byte> constants;  // constant memory
   std::vector<std::string> sources;  // texts of instructions
+  std::vector<uint32_t> lines;       // of their debug locations; 0: none
   bool writes_unknown =
       false;  // something is stored through a pointer that comes from nowhere known
 };

@@ -1,6 +1,9 @@
 // Products of matrices by tensor cores against sums of products of integers, and what rounding cuts
 // off.
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,7 +27,22 @@ struct MatrixCase {
   int depth;
   int bits;             // of an element
   std::string element;  // its type
+  int rows = 16;
+  std::string a_f8 = "", b_f8 = "";  // the kind of f8 that bytes are
+
+  bool IsInteger() const { return bits == 8 && a_f8.empty(); }
+  std::string Sum() const { return IsInteger() ? "i32" : bits == 64 ? "double" : "float"; }
 };
+
+// The code of a small whole number, -4 to 4, as a float of 8 bits.
+int32_t F8Of(int32_t value, const std::string& kind) {
+  if (value == 0) return 0;
+  const int magnitude = std::abs(value), exponent = std::bit_width(unsigned(magnitude)) - 1;
+  const int fraction = magnitude - (1 << exponent);  // of 2^exponent: 0, or 1 of 2
+  const int half = exponent == 0 ? 0 : fraction << (1 - (exponent - 1));
+  const int code = kind == "e4m3" ? (exponent + 7) << 3 | half << 1 : (exponent + 15) << 2 | half;
+  return code | (value < 0 ? 128 : 0);
+}
 
 // The text of a kernel that reads A (16 x depth, by rows), B (depth x 8, by columns) and C (16 x 8)
 // as i32, and writes A B + C.
@@ -39,27 +57,30 @@ class KernelText {
         "%C, ptr addrspace(1) %D) {\n"
         "  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()\n"
         "  %g = lshr i32 %lane, 2\n  %t = and i32 %lane, 3\n";
-    const int each = 32 / what_.bits;  // elements of a register
+    const int each = std::max(1, 32 / what_.bits);  // elements of a register
     std::string arguments;
     for (int half = 0; half < what_.depth / (4 * each); ++half) {
-      for (int down = 0; down < 2; ++down) Pack("%A", down * 8, half * 4 * each, arguments);
+      for (int down = 0; down < what_.rows / 8; ++down)
+        Pack("%A", down * 8, half * 4 * each, arguments);
     }
     for (int half = 0; half < what_.depth / (4 * each); ++half) {
       Pack("%B", 0, half * 4 * each, arguments);
     }
-    const bool is_integer = what_.bits == 8;
-    const std::string result = is_integer ? "i32" : "float";
-    for (int k = 0; k < 4; ++k) {
+    const bool is_integer = what_.IsInteger();
+    const std::string result = what_.Sum();
+    std::string four = "{ " + result;
+    for (int k = 0; k < what_.rows / 4; ++k) {
       std::string value = Load("%C", ResultIndex(k));
-      if (!is_integer) value = New("sitofp i32 " + value + " to float");
+      if (!is_integer) value = New("sitofp i32 " + value + " to " + result);
       absl::StrAppend(&arguments, ", ", result, " ", value);
+      if (k > 0) absl::StrAppend(&four, ", ", result);
     }
-    const std::string four = absl::StrFormat("{ %s, %s, %s, %s }", result, result, result, result);
+    absl::StrAppend(&four, " }");
     const std::string made =
         New(absl::StrCat("call ", four, " @", what_.instruction, "(", arguments.substr(2), ")"));
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < what_.rows / 4; ++k) {
       std::string value = New(absl::StrCat("extractvalue ", four, " ", made, ", ", k));
-      if (!is_integer) value = New("fptosi float " + value + " to i32");
+      if (!is_integer) value = New("fptosi " + result + " " + value + " to i32");
       const std::string place =
           New("getelementptr i32, ptr addrspace(1) %D, i32 " + ResultIndex(k));
       absl::StrAppend(&text_, "  store i32 ", value, ", ptr addrspace(1) ", place, "\n");
@@ -85,7 +106,7 @@ class KernelText {
   }
   // A register: elements of row (or column) `down` + g from `along` + t * each on.
   void Pack(const std::string& from, int down, int along, std::string& arguments) {
-    const int each = 32 / what_.bits;
+    const int each = std::max(1, 32 / what_.bits);
     const std::string type = absl::StrCat("<", each, " x ", what_.element, ">");
     std::string all = "zeroinitializer";
     const std::string row = New(absl::StrCat("add i32 %g, ", down));
@@ -99,7 +120,10 @@ class KernelText {
       all = New(absl::StrCat("insertelement ", type, " ", all, ", ", what_.element, " ", converted,
                              ", i32 ", k));
     }
-    if (what_.element == "half") {
+    if (what_.element == "double") {
+      absl::StrAppend(&arguments, ", double ",
+                      New("extractelement " + type + " " + all + ", i32 0"));
+    } else if (what_.element == "half") {
       absl::StrAppend(&arguments, ", ", type, " ", all);
     } else {
       absl::StrAppend(&arguments, ", i32 ", New("bitcast " + type + " " + all + " to i32"));
@@ -112,7 +136,8 @@ class KernelText {
 };
 
 std::vector<int32_t> RunMatrix(const MatrixCase& what, const std::vector<int32_t>& a,
-                               const std::vector<int32_t>& b, const std::vector<int32_t>& c) {
+                               const std::vector<int32_t>& b, const std::vector<int32_t>& c,
+                               const TensorCore& core = {}) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   const std::string text = KernelText(what).Write();
@@ -131,10 +156,10 @@ std::vector<int32_t> RunMatrix(const MatrixCase& what, const std::vector<int32_t
     EXPECT_TRUE(memory.CopyIn(address, std::as_bytes(std::span(*values))).ok());
     arguments.push_back(KernelArgument::Buffer(address));
   }
-  std::vector<int32_t> result(128);
+  std::vector<int32_t> result(c.size());
   const uint64_t address = *memory.Allocate(result.size() * 4, 4, "result");
   arguments.push_back(KernelArgument::Buffer(address));
-  Simulator simulator;
+  Simulator simulator({.tensor_core = core});
   const absl::Status status = simulator.Launch(**kernel, {.block = {32, 1, 1}}, arguments, memory);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_TRUE(memory
@@ -148,11 +173,17 @@ class MatrixTest : public testing::TestWithParam<MatrixCase> {};
 
 TEST_P(MatrixTest, SumsProducts) {
   const MatrixCase& what = GetParam();
-  std::vector<int32_t> a(16 * what.depth), b(8 * what.depth), c(128), expected(128);
-  for (size_t k = 0; k < a.size(); ++k) a[k] = static_cast<int32_t>(k * 7 % 23) - 11;
-  for (size_t k = 0; k < b.size(); ++k) b[k] = static_cast<int32_t>(k * 5 % 19) - 9;
+  std::vector<int32_t> a(what.rows * what.depth), b(8 * what.depth), c(8 * what.rows),
+      expected(8 * what.rows);
+  const bool is_f8 = !what.a_f8.empty();
+  for (size_t k = 0; k < a.size(); ++k) {
+    a[k] = is_f8 ? static_cast<int32_t>(k * 7 % 9) - 4 : static_cast<int32_t>(k * 7 % 23) - 11;
+  }
+  for (size_t k = 0; k < b.size(); ++k) {
+    b[k] = is_f8 ? static_cast<int32_t>(k * 5 % 9) - 4 : static_cast<int32_t>(k * 5 % 19) - 9;
+  }
   for (size_t k = 0; k < c.size(); ++k) c[k] = static_cast<int32_t>(k * 31 % 1001) - 500;
-  for (int row = 0; row < 16; ++row) {
+  for (int row = 0; row < what.rows; ++row) {
     for (int column = 0; column < 8; ++column) {
       int32_t sum = c[row * 8 + column];
       for (int d = 0; d < what.depth; ++d)
@@ -160,7 +191,22 @@ TEST_P(MatrixTest, SumsProducts) {
       expected[row * 8 + column] = sum;
     }
   }
+  if (is_f8) {
+    for (int32_t& value : a) value = F8Of(value, what.a_f8);
+    for (int32_t& value : b) value = F8Of(value, what.b_f8);
+  }
   EXPECT_EQ(RunMatrix(what, a, b, c), expected);
+}
+
+MatrixCase F8Case(int depth, const std::string& a, const std::string& b) {
+  return {absl::StrCat(a, "_", b, "x", depth),
+          absl::StrCat("llvm.nvvm.mma.m16n8k", depth, ".row.col.f32.", a, ".", b, ".f32"),
+          depth,
+          8,
+          "i8",
+          16,
+          a,
+          b};
 }
 
 const MatrixCase kHalf16 = {"half", "llvm.nvvm.mma.m16n8k16.row.col.f32.f32", 16, 16, "half"};
@@ -171,7 +217,16 @@ INSTANTIATE_TEST_SUITE_P(
                     MatrixCase{"bfloat", "llvm.nvvm.mma.m16n8k16.row.col.bf16", 16, 16, "bfloat"},
                     MatrixCase{"bfloat8", "llvm.nvvm.mma.m16n8k8.row.col.bf16", 8, 16, "bfloat"},
                     MatrixCase{"s8", "llvm.nvvm.mma.m16n8k16.row.col.s8", 16, 8, "i8"},
-                    MatrixCase{"s8x32", "llvm.nvvm.mma.m16n8k32.row.col.s8", 32, 8, "i8"}),
+                    MatrixCase{"s8x32", "llvm.nvvm.mma.m16n8k32.row.col.s8", 32, 8, "i8"},
+                    MatrixCase{"tf32x4", "llvm.nvvm.mma.m16n8k4.row.col.tf32", 4, 32, "float"},
+                    MatrixCase{"tf32", "llvm.nvvm.mma.m16n8k8.row.col.tf32", 8, 32, "float"},
+                    MatrixCase{"f64", "llvm.nvvm.mma.m8n8k4.row.col.f64", 4, 64, "double", 8},
+                    MatrixCase{"f64x4", "llvm.nvvm.mma.m16n8k4.row.col.f64", 4, 64, "double"},
+                    MatrixCase{"f64x8", "llvm.nvvm.mma.m16n8k8.row.col.f64", 8, 64, "double"},
+                    MatrixCase{"f64x16", "llvm.nvvm.mma.m16n8k16.row.col.f64", 16, 64, "double"},
+                    F8Case(16, "e4m3", "e4m3"), F8Case(32, "e4m3", "e4m3"),
+                    F8Case(32, "e4m3", "e5m2"), F8Case(32, "e5m2", "e4m3"),
+                    F8Case(16, "e5m2", "e5m2"), F8Case(32, "e5m2", "e5m2")),
     [](const testing::TestParamInfo<MatrixCase>& info) { return info.param.name; });
 
 // Beside a large product, small ones lose what is below the 25th bit behind its point: 2^14 * 2^13
@@ -189,6 +244,28 @@ TEST(MatrixRounding, CutsWhatIsFarBelowTheLargest) {
   EXPECT_EQ(result[0], 1 << 27);
   a[2] = 16;
   EXPECT_EQ(RunMatrix(kHalf16, a, b, c)[0], (1 << 27) + 48);
+}
+
+// The bits of f32 below the tenth are not looked at by products of tf32.
+TEST(MatrixRounding, CutsOperandsToTf32) {
+  const MatrixCase tf32{"tf32", "llvm.nvvm.mma.m16n8k8.row.col.tf32", 8, 32, "float"};
+  std::vector<int32_t> a(128), b(64), c(128);
+  a[0] = 4095;  // of 12 bits: the last one goes
+  b[0] = 1;
+  EXPECT_EQ(RunMatrix(tf32, a, b, c)[0], 4094);
+}
+
+// Sums of f8 keep 13 bits on Hopper: units of 2 beside a product of 2^14.
+TEST(MatrixRounding, KeepsFewBitsOfF8) {
+  std::vector<int32_t> a(16 * 32), b(8 * 32), c(128);
+  const auto run = [&](int bits) {
+    return RunMatrix(F8Case(32, "e4m3", "e4m3"), a, b, c, {.f8_fraction_bits = bits})[0];
+  };
+  a[0] = (7 + 7) << 3;  // 128 times 128
+  b[0] = (7 + 7) << 3;
+  a[1] = b[1] = 7 << 3;  // 1
+  EXPECT_EQ(run(13), 128 * 128);
+  EXPECT_EQ(run(25), 128 * 128 + 1);
 }
 
 }  // namespace

@@ -47,6 +47,11 @@ class RegisterVisitor {
         Use(code_.asyncs[op.side].from.address);
         Use(code_.asyncs[op.side].bytes);
         break;
+      case OpKind::kMbarrier:
+        Use(code_.mbarriers[op.side].at.address);
+        Use(code_.mbarriers[op.side].value);
+        Set(code_.mbarriers[op.side].result, code_.mbarriers[op.side].result_is_local);
+        break;
       case OpKind::kJump:
         VisitEdge(op.side);
         break;

@@ -29,12 +29,14 @@ struct LaunchShape {
   uint32_t dynamic_shared_bytes = 0;
 };
 
-// Tensor cores round sums of products of 16-bit floats as was observed (arXiv 2511.10909): so many
+// Tensor cores round sums of products of floats as was observed (arXiv 2511.10909): so many
 // products are added at once, each cut to so many bits behind the point of the largest. Hopper: 16
-// and 25; Ampere: 8 and 24.
+// and 25 of 16-bit floats; Ampere: 8 and 24. Half as many of tf32 are added at once, and twice as
+// many of f8, of which Ada and Hopper keep fewer bits.
 struct TensorCore {
   int terms = 16;
   int fraction_bits = 25;
+  int f8_fraction_bits = 13;
 };
 
 struct SimulatorOptions {

@@ -22,6 +22,9 @@ struct Architecture {
   // Products that a tensor core adds at once, and the bits behind the point that it keeps.
   int tensor_terms;
   int tensor_fraction_bits;
+  int tensor_f8_fraction_bits;  // of products of f8; 0: it takes none
+  // Products of f64 on tensor cores are faster than fused multiply-adds of threads.
+  bool has_fast_tensor_f64;
 };
 
 // Oldest first.

@@ -2,6 +2,7 @@
 // results from strips of both operands in shared memory.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -19,11 +20,14 @@ class DotBlock {
  public:
   // The claims that a template of its own makes (gates/claim_names.cc).
   struct Claims {
-    const char *no_tail, *no_first_barrier, *no_second_barrier, *rows, *columns;
+    const char *no_tail, *no_first_barrier, *no_second_barrier, *rows, *columns, *open_groups,
+        *buffers;
   };
-  // Products of elements of `type`, added in `sum_type`; `depth` contracted elements to a strip.
+  // Products of elements of `types`, added in `sum_type`; `depth` contracted elements to a strip.
+  // f32 loses `rounded_bits` before it becomes an element, rounded to nearest.
   struct Form {
-    ElementType type, sum_type;
+    ElementType types[2], sum_type;
+    int rounded_bits = 0;
     int64_t side = 0, depth = 0;
     Claims claims;
   };
@@ -46,17 +50,25 @@ class DotBlock {
     return ir_.CreateAdd(value, e_.Index(more));
   }
 
-  // Loads the element of a strip that a turn of this thread fills, number 0 to StripTurns() - 1,
-  // and stores it at the place that `place` gives for its line and its depth in the strip.
-  // Neighbouring threads read along what is contiguous in the operand.
+  // Shared memory for a strip of each operand, or for two where the next one is copied ahead.
+  void MakeStrips(int64_t elements);
+  llvm::Value* Strip(int64_t operand, llvm::Value* buffer);
+  // Loads the elements of a strip that a turn of this thread fills, number 0 to StripTurns() - 1,
+  // and stores them at the place that `place` gives for the line and the depth in the strip of the
+  // first, or has them copied there. Neighbouring threads read along what is contiguous in the
+  // operand.
   using PlaceInStrip = std::function<llvm::Value*(llvm::Value* line, llvm::Value* depth)>;
   absl::Status FillOnce(int64_t operand, llvm::Value* turn, llvm::Value* depth, llvm::Value* strip,
                         const PlaceInStrip& place);
-  int64_t StripTurns() const { return form_.side * form_.depth / c_.choice.block_size; }
+  int64_t StripTurns(int64_t operand) const {
+    return form_.side * form_.depth / (c_.choice.block_size * Lanes(operand));
+  }
   // The sums over all strips: `fill` makes those that begin at a depth, `add` adds their products.
   absl::StatusOr<ElementValues> SumStrips(
-      const ElementValues& zeros, const std::function<absl::Status(llvm::Value* depth)>& fill,
-      const std::function<absl::StatusOr<ElementValues>(const ElementValues& sums)>& add);
+      const ElementValues& zeros,
+      const std::function<absl::Status(llvm::Value* depth, llvm::Value* buffer)>& fill,
+      const std::function<absl::StatusOr<ElementValues>(const ElementValues& sums,
+                                                        llvm::Value* buffer)>& add);
   // Stores a sum, at a row and a column of the batch, where there is such a result.
   absl::Status Store(llvm::Value* row, llvm::Value* column, llvm::Value* sum);
 
@@ -69,11 +81,25 @@ class DotBlock {
   llvm::Value *first_row_ = nullptr, *first_column_ = nullptr;  // of the block
 
  private:
-  // An operand's element as the products' type; zero behind the end of what is contracted.
-  absl::StatusOr<llvm::Value*> Element(int64_t operand, llvm::Value* line, llvm::Value* depth);
+  // An f32 without its last bits: rounded to nearest, and never to infinity.
+  llvm::Value* Rounded(llvm::Value* single);
+  bool CopiesAhead() const { return c_.choice.copied[0] > 0; }
+  int64_t Lanes(int64_t operand) const { return std::max<int64_t>(1, c_.choice.copied[operand]); }
+  // The place of an operand's element; `exists`, if it is set, says that it is not behind the end
+  // of what is contracted, where an element stands for it that is.
+  ElementIndex IndexOf(int64_t operand, llvm::Value* line, llvm::Value* depth,
+                       llvm::Value*& exists);
+  // Elements as the products' type; zeros where they do not exist.
+  absl::StatusOr<llvm::Value*> Elements(int64_t operand, const ElementIndex& index,
+                                        llvm::Value* exists);
+  // False: they must be loaded and stored.
+  absl::StatusOr<bool> CopyElements(int64_t operand, const ElementIndex& index, llvm::Value* exists,
+                                    llvm::Value* to);
 
   const DotSizes sizes_;
   llvm::Value* batch_ = nullptr;
+  std::vector<llvm::Value*> strips_;
+  int64_t strip_elements_ = 0;
 };
 
 }  // namespace assay::gpu

@@ -12,6 +12,9 @@
 
 namespace assay::gpu {
 
+// Contracted elements of a strip that threads multiply.
+inline constexpr int64_t kTileDepth = 16;
+
 struct DotSizes {
   DimVector batch, rows, columns;  // as dimensions
   DimVector depth;                 // contracted

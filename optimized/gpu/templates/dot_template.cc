@@ -13,17 +13,17 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t kSide = 16;   // threads of a block, in both directions
-constexpr int64_t kDepth = 16;  // contracted elements of a strip
+constexpr int64_t kSide = 16;  // threads of a block, in both directions
 
 DotBlock::Form FormOf(const TemplateContext& context) {
   const ElementType type = DotAccumulator(*context.choice.subjects[0]);
-  return {type,
+  return {{type, type},
           type,
+          0,
           kSide * context.choice.team,
-          kDepth,
+          kTileDepth,
           {"tile-dot/no-tail", "tile-dot/no-first-barrier", "tile-dot/no-second-barrier",
-           "tile-dot/rows", "tile-dot/columns"}};
+           "tile-dot/rows", "tile-dot/columns", "tile-dot/open-groups", "tile-dot/buffers"}};
 }
 
 class Tiler : public DotBlock {
@@ -46,7 +46,7 @@ class Tiler : public DotBlock {
 
 absl::StatusOr<ElementValues> Tiler::AddProducts(const ElementValues& sums,
                                                  const std::vector<Value*>& strips) {
-  const ElementType type = form_.type;
+  const ElementType type = form_.sum_type;
   const auto step = [&](Value* k, const ElementValues& now) -> absl::StatusOr<ElementValues> {
     std::vector<Value*> factors[2];
     for (int operand = 0; operand < 2; ++operand) {
@@ -68,14 +68,11 @@ absl::StatusOr<ElementValues> Tiler::AddProducts(const ElementValues& sums,
     }
     return next;
   };
-  return e_.Loop(e_.Index(0), e_.Index(Bent("tile-dot/depth", kDepth)), 1, sums, step);
+  return e_.Loop(e_.Index(0), e_.Index(Bent("tile-dot/depth", kTileDepth)), 1, sums, step);
 }
 
 absl::Status Tiler::Emit() {
-  std::vector<Value*> strips;
-  for (const char* name : {"lhs", "rhs"}) {
-    strips.push_back(block_.SharedArray(form_.type, kDepth * (form_.side + 1), name));
-  }
+  MakeStrips(kTileDepth * (form_.side + 1));
   x_ = Rem(c_.thread, kSide);
   y_ = Div(c_.thread, kSide);
   const ElementValues zeros(
@@ -84,17 +81,19 @@ absl::Status Tiler::Emit() {
   const auto place = [&](Value* line, Value* depth) {
     return ir_.CreateAdd(ir_.CreateMul(depth, e_.Index(pitch_)), line);
   };
-  const auto fill = [&](Value* depth) -> absl::Status {
+  const auto fill = [&](Value* depth, Value* buffer) -> absl::Status {
     for (int64_t operand = 0; operand < 2; ++operand) {
-      for (int64_t turn = 0; turn < StripTurns(); ++turn) {
-        ASSAY_RETURN_IF_ERROR(FillOnce(operand, e_.Index(turn), depth, strips[operand], place));
+      Value* strip = Strip(operand, buffer);
+      for (int64_t turn = 0; turn < StripTurns(operand); ++turn) {
+        ASSAY_RETURN_IF_ERROR(FillOnce(operand, e_.Index(turn), depth, strip, place));
       }
     }
     return absl::OkStatus();
   };
-  ASSAY_ASSIGN_OR_RETURN(
-      const ElementValues sums,
-      SumStrips(zeros, fill, [&](const ElementValues& now) { return AddProducts(now, strips); }));
+  ASSAY_ASSIGN_OR_RETURN(const ElementValues sums,
+                         SumStrips(zeros, fill, [&](const ElementValues& now, Value* buffer) {
+                           return AddProducts(now, {Strip(0, buffer), Strip(1, buffer)});
+                         }));
   for (int64_t at = 0; at < each_ * each_; ++at) {
     Value* row = ir_.CreateAdd(first_row_, Plus(y_, at / each_ * kSide));
     Value* column = ir_.CreateAdd(first_column_, Plus(x_, at % each_ * kSide));

@@ -11,6 +11,7 @@
 #include "optimized/analysis/walks/reductions.h"
 #include "optimized/analysis/walks/row_kernels.h"
 #include "optimized/analysis/walks/walks.h"
+#include "optimized/gpu/templates/copied_strips.h"
 #include "optimized/gpu/templates/dot_sizes.h"
 #include "optimized/passes/fusion/attention_fusion.h"
 #include "spec/base/strings.h"
@@ -38,8 +39,13 @@ int64_t SizeOf(const Shape& shape, absl::Span<const int64_t> dims) {
 
 class NestChooser {
  public:
-  NestChooser(const KernelPlan& kernel, const NestPlan& nest, Gates& gates)
-      : kernel_(kernel), nest_(nest), root_(*kernel.instruction), gates_(gates) {
+  NestChooser(const KernelPlan& kernel, const NestPlan& nest, const Architecture& architecture,
+              Gates& gates)
+      : kernel_(kernel),
+        nest_(nest),
+        root_(*kernel.instruction),
+        architecture_(architecture),
+        gates_(gates) {
     for (const Instruction* operand : root_.operands()) walks_.AddSource({nullptr, operand});
     if (root_.opcode() == Opcode::kFusion) frame_ = walks_.CalleeFrame({nullptr, &root_});
   }
@@ -122,7 +128,8 @@ class NestChooser {
 
   // The ops that `is_subject` names, behind nothing but element-wise ops: whoever knows their
   // values at an index knows the results there. Empty if one is read at another index, too.
-  std::vector<const Instruction*> Behind(bool (*is_subject)(const Instruction&)) const {
+  template <class IsSubject>
+  std::vector<const Instruction*> Behind(const IsSubject& is_subject) const {
     std::vector<const Instruction*> subjects, left;
     absl::flat_hash_set<const Instruction*> seen;
     for (const NestOutput& output : nest_.outputs) left.push_back(output.instruction);
@@ -235,29 +242,30 @@ class NestChooser {
     choice.team = least >= 4 * kShortDot ? 4 : least >= 2 * kShortDot ? 2 : 1;
     choice.reason = StrCat("squares of ", 16 * choice.team, " of ", rows, " x ", columns, ", ",
                            depth, " contracted", KindOf(dot));
+    const ElementType type = DotAccumulator(dot);
+    CopyStripsAhead(walks_, frame_, {{type, type}, 16 * choice.team, kTileDepth}, choice);
     return choice;
   }
 
-  // Both operands have a type that tensor cores take, and sums are f32 or s32.
-  static bool IsTensorDot(const Instruction& instruction) {
-    if (!IsContraction(instruction)) return false;
-    const ElementType type = instruction.operand(0)->shape().element_type();
-    if (instruction.operand(1)->shape().element_type() != type) return false;
-    const ElementType sum = DotAccumulator(instruction);
-    if (type == ElementType::kS8) return sum == ElementType::kS32;
-    return (type == ElementType::kF16 || type == ElementType::kBF16) && sum == ElementType::kF32;
-  }
   std::optional<TemplateChoice> TensorTiles() {
-    TemplateChoice choice{.kind = KernelTemplate::kTensorTiles, .subjects = Behind(IsTensorDot)};
+    TemplateChoice choice{.kind = KernelTemplate::kTensorTiles,
+                          .subjects = Behind([&](const Instruction& instruction) {
+                            return IsContraction(instruction) &&
+                                   TensorFormOf(instruction, architecture_).has_value();
+                          })};
     if (choice.subjects.size() != 1) return std::nullopt;
+    choice.tensor = *TensorFormOf(*choice.subjects[0], architecture_);
     const DotSizes sizes = DotSizes::Of(*choice.subjects[0]);
     const int64_t least = std::min(sizes.row_count, sizes.column_count);
     if (least < kShortDot || sizes.depth_count < kShortDot) return std::nullopt;
     choice.team = least >= 8 * kShortDot ? 2 : 1;
     choice.block_size = 4 * kWarp;
-    choice.reason =
-        StrCat("squares of ", 32 * choice.team, " of ", sizes.row_count, " x ", sizes.column_count,
-               ", ", sizes.depth_count, " contracted", KindOf(*choice.subjects[0]));
+    choice.reason = StrCat("squares of ", 32 * choice.team, " of ", sizes.row_count, " x ",
+                           sizes.column_count, ", ", sizes.depth_count, " contracted",
+                           KindOf(*choice.subjects[0]), "; ", choice.tensor.reason);
+    const TensorForm& form = choice.tensor;
+    CopyStripsAhead(walks_, frame_,
+                    {{form.types[0], form.types[1]}, 32 * choice.team, TensorDepth(form)}, choice);
     return choice;
   }
 
@@ -311,6 +319,7 @@ class NestChooser {
   const KernelPlan& kernel_;
   const NestPlan& nest_;
   const Instruction& root_;
+  const Architecture& architecture_;
   Gates& gates_;
   Walks walks_;
   const CallFrame* frame_ = nullptr;
@@ -326,7 +335,7 @@ std::string_view Name(KernelTemplate kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& /*architecture*/,
+TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& architecture,
                                 Gates& gates) {
   TemplateChoices choices;
   for (const FramePlan& frame : plan.frames) {
@@ -335,7 +344,7 @@ TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& /*a
       if (step.kind != StepPlan::Kind::kKernel) continue;
       // Made by a pass for this template; however plain code is to be, threads would do far more.
       if (!step.kernel.nests.empty()) {
-        NestChooser chooser(step.kernel, step.kernel.nests[0], gates);
+        NestChooser chooser(step.kernel, step.kernel.nests[0], architecture, gates);
         if (std::optional<TemplateChoice> attention = chooser.Attention()) {
           choices.of_kernels[&step.kernel] = *std::move(attention);
           continue;
@@ -348,14 +357,14 @@ TemplateChoices ChooseTemplates(const ProgramPlan& plan, const Architecture& /*a
         continue;
       }
       if (!step.kernel.nests.empty()) {
-        NestChooser chooser(step.kernel, step.kernel.nests[0], gates);
+        NestChooser chooser(step.kernel, step.kernel.nests[0], architecture, gates);
         if (std::optional<TemplateChoice> rows = chooser.RowFusion()) {
           choices.of_kernels[&step.kernel] = *std::move(rows);
           continue;
         }
       }
       for (const NestPlan& nest : step.kernel.nests) {
-        TemplateChoice choice = NestChooser(step.kernel, nest, gates).Choose();
+        TemplateChoice choice = NestChooser(step.kernel, nest, architecture, gates).Choose();
         if (choice.kind != KernelTemplate::kThreads) choices.of_nests[&nest] = std::move(choice);
       }
     }

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "optimized/gates/gates.h"
 #include "optimized/gpu/target/architecture.h"
+#include "optimized/gpu/templates/tensor_forms.h"
 #include "optimized/plan/program_plan.h"
 
 namespace assay::gpu {
@@ -48,6 +49,10 @@ struct TemplateChoice {
   int64_t block_size = 256;  // threads
   // kScan: elements of a line for each block; kSortTiles, kTopTiles: places in shared memory.
   int64_t part = 0;
+  TensorForm tensor;  // kTensorTiles
+  // Elements of a dot that one asynchronous copy of either operand moves to shared memory while the
+  // products of the strip before are added; 0: threads load and store strips.
+  int64_t copied[2] = {0, 0};
   const KernelBends* bends = nullptr;
 };
 struct TemplateChoices {

@@ -1,6 +1,7 @@
 // Dots on tensor cores: a warp multiplies strips of both operands, from shared memory, by products
-// of 16 x 8 results. Elements go in as they are stored, two or four to a register; sums are f32 or
-// s32. Documents: PTX ISA 8.8, mma.sync (fragments); operation semantics chapter 11.
+// of 16 x 8 results. Elements go in as tensor_forms.h says; sums are f32, f64 or s32. Documents:
+// PTX ISA 8.8, mma.sync (fragments); operation semantics chapter 11.
+#include <algorithm>
 #include <vector>
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -21,15 +22,47 @@ constexpr int64_t kWarpsAcross = 2;
 
 int64_t SideOf(const TemplateChoice& choice) { return kWarpsAcross * kRows * choice.team; }
 
+// Elements that a lane reads at once: 32 bits, or one of f64.
+int64_t PerWord(ElementType type) { return std::max(1, 32 / BitWidth(type)); }
+
+// The instruction for elements of these types, of 16 rows, and 8 words of them in depth.
+llvm::Intrinsic::ID ProductOf(const TensorForm& form) {
+  switch (form.types[0]) {
+    case ElementType::kF16:
+      return llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32;
+    case ElementType::kBF16:
+      return llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
+    case ElementType::kF32:
+      return llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32;
+    case ElementType::kF64:
+      return llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_f64;
+    case ElementType::kS8:
+      return llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8;
+    case ElementType::kU8:
+      return llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_u8;
+    default:
+      break;
+  }
+  const bool wide[] = {form.types[0] == ElementType::kF8E5M2,
+                       form.types[1] == ElementType::kF8E5M2};
+  if (wide[0]) {
+    return wide[1] ? llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_f32_e5m2_e5m2_f32
+                   : llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_f32_e5m2_e4m3_f32;
+  }
+  return wide[1] ? llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_f32_e4m3_e5m2_f32
+                 : llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_f32_e4m3_e4m3_f32;
+}
+
 DotBlock::Form FormOf(const TemplateContext& context) {
-  const Instruction& dot = *context.choice.subjects[0];
-  const ElementType type = dot.operand(0)->shape().element_type();
-  return {type,
-          DotAccumulator(dot),
-          SideOf(context.choice),
-          kDepthWords * 32 / BitWidth(type),
-          {"tensor-dot/no-tail", "tensor-dot/no-first-barrier", "tensor-dot/no-second-barrier",
-           "tensor-dot/rows", "tensor-dot/columns"}};
+  const TensorForm& form = context.choice.tensor;
+  return {
+      {form.types[0], form.types[1]},
+      form.sum,
+      form.rounded_bits,
+      SideOf(context.choice),
+      TensorDepth(form),
+      {"tensor-dot/no-tail", "tensor-dot/no-first-barrier", "tensor-dot/no-second-barrier",
+       "tensor-dot/rows", "tensor-dot/columns", "tensor-dot/open-groups", "tensor-dot/buffers"}};
 }
 
 class TensorTiler : public DotBlock {
@@ -38,7 +71,7 @@ class TensorTiler : public DotBlock {
       : DotBlock(context, FormOf(context)),
         tall_(context.choice.team),
         wide_(2 * context.choice.team),
-        per_word_(32 / BitWidth(form_.type)) {}
+        per_word_(PerWord(form_.types[0])) {}
 
   absl::Status Emit();
 
@@ -47,8 +80,15 @@ class TensorTiler : public DotBlock {
   // The register of a strip at a line and a word.
   Value* Word(Value* strip, Value* line, Value* word);
   ElementValues Multiply(Value* lhs, Value* rhs, const ElementValues& sums);
+  bool IsF64() const { return form_.types[0] == ElementType::kF64; }
+  Value* Call(llvm::Intrinsic::ID id, llvm::ArrayRef<Value*> arguments) {
+    llvm::Module* module = ir_.GetInsertBlock()->getModule();
+    return ir_.CreateCall(llvm::Intrinsic::getOrInsertDeclaration(module, id), arguments);
+  }
   // sums += a . b, of one product.
   void Product(const std::vector<Value*>& a, const std::vector<Value*>& b, Value** sums);
+  void ProductsOfEightRows(const std::vector<Value*>& a, const std::vector<Value*>& b,
+                           Value** sums);
   absl::Status StoreResults(const ElementValues& sums);
 
   const int64_t tall_, wide_;  // products of a warp in either direction
@@ -59,26 +99,34 @@ class TensorTiler : public DotBlock {
 
 Value* TensorTiler::Word(Value* strip, Value* line, Value* word) {
   Value* at = ir_.CreateAdd(ir_.CreateMul(line, e_.Index(kPitchWords)), word);
-  return ir_.CreateAlignedLoad(ir_.getInt32Ty(), ir_.CreateGEP(ir_.getInt32Ty(), strip, at),
-                               llvm::Align(4));
+  llvm::Type* type = IsF64() ? ir_.getDoubleTy() : static_cast<llvm::Type*>(ir_.getInt32Ty());
+  return ir_.CreateAlignedLoad(type, ir_.CreateGEP(type, strip, at), llvm::Align(IsF64() ? 8 : 4));
 }
 
+// The words of A go down and then along.
 void TensorTiler::Product(const std::vector<Value*>& a, const std::vector<Value*>& b,
                           Value** sums) {
-  const bool is_half = form_.type == ElementType::kF16;
-  const llvm::Intrinsic::ID id = is_half ? llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32
-                                 : form_.type == ElementType::kBF16
-                                     ? llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16
-                                     : llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8;
+  if (IsF64() && !c_.choice.tensor.is_whole_f64) return ProductsOfEightRows(a, b, sums);
   std::vector<Value*> arguments;
   llvm::Type* pair = llvm::FixedVectorType::get(ir_.getHalfTy(), 2);
+  const bool is_half = form_.types[0] == ElementType::kF16;
   for (const std::vector<Value*>* words : {&a, &b}) {
     for (Value* word : *words) arguments.push_back(is_half ? ir_.CreateBitCast(word, pair) : word);
   }
   for (int k = 0; k < 4; ++k) arguments.push_back(sums[k]);
-  llvm::Module* module = ir_.GetInsertBlock()->getModule();
-  Value* all = ir_.CreateCall(llvm::Intrinsic::getOrInsertDeclaration(module, id), arguments);
+  Value* all = Call(ProductOf(c_.choice.tensor), arguments);
   for (unsigned k = 0; k < 4; ++k) sums[k] = ir_.CreateExtractValue(all, k);
+}
+
+// Adds the same products in the same order, by instructions of 8 rows that are 4 deep.
+void TensorTiler::ProductsOfEightRows(const std::vector<Value*>& a, const std::vector<Value*>& b,
+                                      Value** sums) {
+  for (size_t k = 0; k < a.size(); ++k) {
+    Value** rows = sums + k % 2 * 2;
+    Value* both =
+        Call(llvm::Intrinsic::nvvm_mma_m8n8k4_row_col_f64, {a[k], b[k / 2], rows[0], rows[1]});
+    for (unsigned i = 0; i < 2; ++i) rows[i] = ir_.CreateExtractValue(both, i);
+  }
 }
 
 ElementValues TensorTiler::Multiply(Value* lhs, Value* rhs, const ElementValues& sums) {
@@ -122,10 +170,8 @@ void TensorTiler::PlaceWarp() {
 }
 
 absl::Status TensorTiler::Emit() {
-  std::vector<Value*> strips;
-  for (const char* name : {"lhs", "rhs"}) {
-    strips.push_back(block_.SharedArray(form_.type, form_.side * kPitchWords * per_word_, name));
-  }
+  const int64_t elements = form_.side * kPitchWords * per_word_;
+  MakeStrips(elements);
   PlaceWarp();
   const ElementValues zeros(
       static_cast<size_t>(4 * tall_ * wide_),
@@ -134,19 +180,21 @@ absl::Status TensorTiler::Emit() {
   const auto place = [&](Value* line, Value* depth) {
     return ir_.CreateAdd(ir_.CreateMul(line, e_.Index(pitch)), depth);
   };
-  const auto fill = [&](Value* depth) -> absl::Status {
+  const auto fill = [&](Value* depth, Value* buffer) -> absl::Status {
     for (int64_t operand = 0; operand < 2; ++operand) {
       const auto turn = [&](Value* number, const ElementValues&) -> absl::StatusOr<ElementValues> {
-        ASSAY_RETURN_IF_ERROR(FillOnce(operand, number, depth, strips[operand], place));
+        ASSAY_RETURN_IF_ERROR(FillOnce(operand, number, depth, Strip(operand, buffer), place));
         return ElementValues{};
       };
-      ASSAY_RETURN_IF_ERROR(e_.Loop(e_.Index(0), e_.Index(StripTurns()), 1, {}, turn).status());
+      ASSAY_RETURN_IF_ERROR(
+          e_.Loop(e_.Index(0), e_.Index(StripTurns(operand)), 1, {}, turn).status());
     }
     return absl::OkStatus();
   };
   ASSAY_ASSIGN_OR_RETURN(
-      const ElementValues sums, SumStrips(zeros, fill, [&](const ElementValues& now) {
-        return absl::StatusOr<ElementValues>(Multiply(strips[0], strips[1], now));
+      const ElementValues sums,
+      SumStrips(zeros, fill, [&](const ElementValues& now, Value* buffer) {
+        return absl::StatusOr<ElementValues>(Multiply(Strip(0, buffer), Strip(1, buffer), now));
       }));
   return StoreResults(sums);
 }

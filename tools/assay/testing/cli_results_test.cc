@@ -176,5 +176,25 @@ TEST(CliResults, TheStoreIsLookedThroughAndJoined) {
   }
 }
 
+// Eight processes run eight devices with one command, and one of them speaks.
+TEST(CliResults, RanksOfMpirunShareARun) {
+  if (Shell("command -v mpirun").status != 0) GTEST_SKIP() << "no mpirun here";
+  const std::string module =
+      WriteFile("ranks.hlo",
+                "HloModule m, replica_count=4, num_partitions=2\n"
+                "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }\n"
+                "ENTRY e {\n  x = s32[8] parameter(0)\n"
+                "  y = s32[8] all-reduce(x), replica_groups={{0,1,2,3}}, to_apply=add\n"
+                "  k = u32[] partition-id()\n  c = s32[] convert(k)\n  b = s32[8] broadcast(c), "
+                "dimensions={}\n  ROOT r = s32[8] add(y, b)\n}\n");
+  for (const char* backend : {"cpu", "gpu-sim"}) {
+    const Output output = Shell("mpirun --allow-run-as-root --oversubscribe -n 8 '" ASSAY_PROGRAM
+                                "' check --json --no-db --replicas 4 --partitions 2 --backend " +
+                                std::string(backend) + ":ranks=mpi " + module);
+    EXPECT_EQ(output.status, 0) << output.text;
+    EXPECT_EQ(output.LastJson().value("passed", 0), 1) << output.text;
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -39,6 +39,7 @@ struct Options {
   std::string python;  // of the xla backends
   double seconds = 60;
   std::string only;
+  std::string of_class;
   std::string out = "assay-out/defects";
   uint64_t seed = 1;
   int jobs = 0;
@@ -166,9 +167,18 @@ int List(const Options& options) {
 }
 
 // The defects number i, i + n, i + 2n, ... of shard "i/n".
-absl::StatusOr<std::vector<PlantedDefect>> OfShard(const std::string& text) {
-  ASSAY_ASSIGN_OR_RETURN(const Shard shard, ShardOption{text}.Get());
-  return shard.Of(std::vector<PlantedDefect>(PlantedDefects().begin(), PlantedDefects().end()));
+absl::StatusOr<std::vector<PlantedDefect>> OfShard(const Options& options) {
+  ASSAY_ASSIGN_OR_RETURN(const Shard shard, ShardOption{options.shard}.Get());
+  std::vector<PlantedDefect> defects;
+  for (const PlantedDefect& defect : PlantedDefects()) {
+    const bool is_asked_for = options.of_class.empty() || defect.of_class == options.of_class;
+    if (is_asked_for && IsFor(defect, options.backend)) defects.push_back(defect);
+  }
+  if (defects.empty()) {
+    return absl::NotFoundError(StrCat("no planted defect of class '", options.of_class,
+                                      "' can bite on ", options.backend));
+  }
+  return shard.Of(std::move(defects));
 }
 
 // The file of a shard's results; one of another name for each shard, so that they may share --out.
@@ -245,7 +255,7 @@ absl::StatusOr<int> WritePage(const Options& options) {
 absl::StatusOr<std::vector<PlantedDefect>> Chosen(const Options& options) {
   std::vector<PlantedDefect> chosen;
   if (options.only.empty()) {
-    ASSAY_ASSIGN_OR_RETURN(chosen, OfShard(options.shard));
+    ASSAY_ASSIGN_OR_RETURN(chosen, OfShard(options));
   } else {
     ASSAY_ASSIGN_OR_RETURN(PlantedDefect one, FindDefect(options.only));
     chosen = {one};
@@ -347,6 +357,7 @@ void DeclareDefects(OptionList& line, VerbAction& action) {
   AddBackendOption(line, options->backend, options->python, "In whom they are planted");
   line.AddDuration("--time", options->seconds, "Longest campaign per defect");
   line.Add("--only", options->only, "Run this one alone");
+  line.Add("--class", options->of_class, "Run those of this class alone: gpu-kernels");
   line.Add("--seed", options->seed, "Of the campaigns").ShowDefault();
   line.Add("--jobs", options->jobs, "Worker processes (default: one per core)").Positive();
   line.Add("--shard", options->shard, "I/N: every N-th defect, from the I-th on").ShowDefault();

@@ -202,6 +202,63 @@ absl::StatusOr<Register> FloatToInteger(Decoder& decoder, ScalarType from, Scala
   return decoder.Apply(kUMin, to.lane, made, decoder.Number(to.bytes(), (one << to.bits) - 1));
 }
 
+namespace {
+
+// Sums, products and shifts that a value of 32 bits is made of, each of which must fit. Unsigned
+// sums with a constant may be differences, which may.
+absl::Status RequireFits(Decoder& decoder, const llvm::Value& value, bool is_signed, int depth) {
+  constexpr int kMostDepth = 4;
+  const auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(&value);
+  if (binary == nullptr || depth > kMostDepth || !value.getType()->isIntegerTy(32)) {
+    return absl::OkStatus();
+  }
+  LaneOp op = kSAddOverflow;
+  ASSAY_ASSIGN_OR_RETURN(const Register a, decoder.ScalarOf(binary->getOperand(0)));
+  ASSAY_ASSIGN_OR_RETURN(Register b, decoder.ScalarOf(binary->getOperand(1)));
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(binary->getOperand(1));
+  switch (binary->getOpcode()) {
+    case llvm::Instruction::Add:
+      if (!is_signed && constant != nullptr) return absl::OkStatus();
+      op = is_signed ? kSAddOverflow : kUAddOverflow;
+      break;
+    case llvm::Instruction::Sub:
+      if (!is_signed) return absl::OkStatus();
+      op = kSSubOverflow;
+      break;
+    case llvm::Instruction::Shl:
+      if (constant == nullptr || constant->getZExtValue() > 30) return absl::OkStatus();
+      b = decoder.Number(4, uint64_t{1} << constant->getZExtValue());
+      op = is_signed ? kSMulOverflow : kUMulOverflow;
+      break;
+    case llvm::Instruction::Mul:
+      op = is_signed ? kSMulOverflow : kUMulOverflow;
+      break;
+    default:
+      return absl::OkStatus();
+  }
+  Op& made =
+      decoder.writer().Emit(OpKind::kRequire, static_cast<uint32_t>(Requirement::kIndexFits));
+  made.function = Lanes().ops[op][kI32];
+  made.b = a;
+  made.c = b;
+  for (const llvm::Value* operand : binary->operands()) {
+    ASSAY_RETURN_IF_ERROR(RequireFits(decoder, *operand, is_signed, depth + 1));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RequireIndexFits(Decoder& decoder, const llvm::Value& index) {
+  if (!decoder.options().checks) return absl::OkStatus();
+  if (const auto* extended = llvm::dyn_cast<llvm::ZExtInst>(&index)) {
+    return RequireFits(decoder, *extended->getOperand(0), /*is_signed=*/false, 0);
+  }
+  const auto* extended = llvm::dyn_cast<llvm::SExtInst>(&index);
+  return RequireFits(decoder, extended == nullptr ? index : *extended->getOperand(0),
+                     /*is_signed=*/true, 0);
+}
+
 absl::Status DecodeBinary(Decoder& decoder, const llvm::BinaryOperator& binary) {
   ASSAY_ASSIGN_OR_RETURN(const ScalarType type, decoder.Scalar(binary.getType()->getScalarType()));
   ASSAY_ASSIGN_OR_RETURN(const Registers a, decoder.ValueOf(binary.getOperand(0)));

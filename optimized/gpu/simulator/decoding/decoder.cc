@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ModuleSlotTracker.h"
 #include "llvm/IR/Operator.h"
@@ -208,6 +209,8 @@ Register Decoder::SignExtended(ScalarType type, Register a) {
 
 void Decoder::NoteSource(const llvm::Instruction& instruction) {
   writer_.set_source(code_.sources.size());
+  const llvm::DILocation* place = instruction.getDebugLoc().get();
+  code_.lines.push_back(place == nullptr ? 0 : place->getLine());
   if (options_.instruction_texts) return;  // all at once, see DecodeBlock
   code_.sources.push_back(
       absl::StrCat("block ", numbers_[instruction.getParent()], ": ", instruction.getOpcodeName()));

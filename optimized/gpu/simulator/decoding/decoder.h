@@ -108,6 +108,8 @@ class Decoder {
 
 // The parts: each decodes its kinds of instructions, and says Unimplemented for the rest.
 absl::Status DecodeBinary(Decoder& decoder, const llvm::BinaryOperator& binary);
+// An index of 32 bits must not have lost any on its way to an address.
+absl::Status RequireIndexFits(Decoder& decoder, const llvm::Value& index);
 absl::Status DecodeCompare(Decoder& decoder, const llvm::CmpInst& compare);
 absl::Status DecodeCast(Decoder& decoder, const llvm::CastInst& cast);
 absl::Status DecodeSelect(Decoder& decoder, const llvm::SelectInst& select);

@@ -185,36 +185,73 @@ absl::Status DecodeWarpOp(Decoder& decoder, const llvm::IntrinsicInst& call, OpK
 
 struct MatrixRow {
   ID id;
-  MatrixType type;
-  int depth;
-  bool a_is_signed, b_is_signed;
+  MatrixType a_type, b_type;
+  int rows, depth;
 };
+#define ASSAY_F8_MATRIX(depth, a, b, A, B)                                               \
+  {llvm::Intrinsic::nvvm_mma_m16n8k##depth##_row_col_f32_##a##_##b##_f32, MatrixType::A, \
+   MatrixType::B, 16, depth}
+#define ASSAY_F8_MATRICES(depth)                        \
+  ASSAY_F8_MATRIX(depth, e4m3, e4m3, kE4M3, kE4M3),     \
+      ASSAY_F8_MATRIX(depth, e4m3, e5m2, kE4M3, kE5M2), \
+      ASSAY_F8_MATRIX(depth, e5m2, e4m3, kE5M2, kE4M3), \
+      ASSAY_F8_MATRIX(depth, e5m2, e5m2, kE5M2, kE5M2)
 constexpr MatrixRow kMatrixRows[] = {
-    {llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_f32_f32, MatrixType::kHalf, 8, true, true},
-    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32, MatrixType::kHalf, 16, true, true},
-    {llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_bf16, MatrixType::kBrain, 8, true, true},
-    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16, MatrixType::kBrain, 16, true, true},
-    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_s8, MatrixType::kInteger, 16, true, true},
-    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8, MatrixType::kInteger, 32, true, true},
-    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_u8, MatrixType::kInteger, 16, false, false},
-    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_u8, MatrixType::kInteger, 32, false, false},
-    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_s8_u8, MatrixType::kInteger, 16, true, false},
-    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8_u8, MatrixType::kInteger, 32, true, false},
-    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_u8_s8, MatrixType::kInteger, 16, false, true},
-    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_u8_s8, MatrixType::kInteger, 32, false, true},
+    {llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_f32_f32, MatrixType::kHalf, MatrixType::kHalf, 16,
+     8},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32, MatrixType::kHalf, MatrixType::kHalf, 16,
+     16},
+    {llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_bf16, MatrixType::kBrain, MatrixType::kBrain, 16, 8},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16, MatrixType::kBrain, MatrixType::kBrain, 16,
+     16},
+    {llvm::Intrinsic::nvvm_mma_m16n8k4_row_col_tf32, MatrixType::kTf32, MatrixType::kTf32, 16, 4},
+    {llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32, MatrixType::kTf32, MatrixType::kTf32, 16, 8},
+    {llvm::Intrinsic::nvvm_mma_m8n8k4_row_col_f64, MatrixType::kDouble, MatrixType::kDouble, 8, 4},
+    {llvm::Intrinsic::nvvm_mma_m16n8k4_row_col_f64, MatrixType::kDouble, MatrixType::kDouble, 16,
+     4},
+    {llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_f64, MatrixType::kDouble, MatrixType::kDouble, 16,
+     8},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f64, MatrixType::kDouble, MatrixType::kDouble, 16,
+     16},
+    ASSAY_F8_MATRICES(16),
+    ASSAY_F8_MATRICES(32),
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_s8, MatrixType::kS8, MatrixType::kS8, 16, 16},
+    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8, MatrixType::kS8, MatrixType::kS8, 16, 32},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_s8_u8, MatrixType::kS8, MatrixType::kU8, 16, 16},
+    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_s8_u8, MatrixType::kS8, MatrixType::kU8, 16, 32},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_u8_s8, MatrixType::kU8, MatrixType::kS8, 16, 16},
+    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_u8_s8, MatrixType::kU8, MatrixType::kS8, 16, 32},
+    {llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_u8, MatrixType::kU8, MatrixType::kU8, 16, 16},
+    {llvm::Intrinsic::nvvm_mma_m16n8k32_row_col_u8, MatrixType::kU8, MatrixType::kU8, 16, 32},
 };
+#undef ASSAY_F8_MATRICES
+#undef ASSAY_F8_MATRIX
+
+// Elements that one operand of the call holds.
+unsigned ElementsOfOperand(MatrixType type) {
+  switch (type) {
+    case MatrixType::kHalf:
+    case MatrixType::kBrain:
+      return 2;
+    case MatrixType::kTf32:
+    case MatrixType::kDouble:
+      return 1;
+    default:
+      return 4;
+  }
+}
 
 absl::Status DecodeMatrix(Decoder& decoder, const llvm::IntrinsicInst& call, const MatrixRow& row) {
-  MatrixOp op = {row.type, row.depth, row.a_is_signed, row.b_is_signed};
-  // Registers of 32 bits: A has 16 rows of `depth` elements, B 8 columns.
-  const int bits = row.type == MatrixType::kInteger ? 8 : 16;
-  const unsigned a_count = 16 * row.depth * bits / 32 / kLanes, b_count = a_count / 2;
+  MatrixOp op = {row.a_type, row.b_type, row.rows, row.depth, {}, {}, {}, {}};
+  const unsigned each = ElementsOfOperand(row.a_type) * kLanes;
+  const unsigned a_count = row.rows * row.depth / each, b_count = 8 * row.depth / each;
   for (unsigned k = 0; k < call.arg_size(); ++k) {
     ASSAY_ASSIGN_OR_RETURN(const Registers part, decoder.ValueOf(call.getArgOperand(k)));
     std::vector<Register>& to = k < a_count ? op.a : k < a_count + b_count ? op.b : op.c;
     to.insert(to.end(), part.begin(), part.end());
   }
-  for (int k = 0; k < 4; ++k) op.results.push_back(decoder.writer().New(4));
+  const int bytes = row.a_type == MatrixType::kDouble ? 8 : 4;
+  for (int k = 0; k < row.rows / 4; ++k) op.results.push_back(decoder.writer().New(bytes));
   decoder.Define(&call, Registers(op.results.begin(), op.results.end()));
   decoder.code().matrices.push_back(std::move(op));
   decoder.writer().Emit(OpKind::kMatrix, decoder.code().matrices.size() - 1);
@@ -251,6 +288,63 @@ absl::Status DecodeAsync(Decoder& decoder, const llvm::IntrinsicInst& call, cons
   }
   decoder.code().asyncs.push_back(std::move(op));
   decoder.writer().Emit(OpKind::kAsyncCopy, decoder.code().asyncs.size() - 1);
+  return absl::OkStatus();
+}
+
+struct MbarrierRow {
+  ID id;
+  MbarrierUse use;
+  bool has_value;
+  bool may_complete = true;
+};
+constexpr MbarrierRow kMbarrierRows[] = {
+    {llvm::Intrinsic::nvvm_mbarrier_init, MbarrierUse::kInit, true},
+    {llvm::Intrinsic::nvvm_mbarrier_init_shared, MbarrierUse::kInit, true},
+    {llvm::Intrinsic::nvvm_mbarrier_inval, MbarrierUse::kInvalidate, false},
+    {llvm::Intrinsic::nvvm_mbarrier_inval_shared, MbarrierUse::kInvalidate, false},
+    {llvm::Intrinsic::nvvm_mbarrier_arrive, MbarrierUse::kArrive, false},
+    {llvm::Intrinsic::nvvm_mbarrier_arrive_shared, MbarrierUse::kArrive, false},
+    {llvm::Intrinsic::nvvm_mbarrier_arrive_scope_cta_space_cta, MbarrierUse::kArrive, true},
+    {llvm::Intrinsic::nvvm_mbarrier_arrive_noComplete, MbarrierUse::kArrive, true, false},
+    {llvm::Intrinsic::nvvm_mbarrier_arrive_noComplete_shared, MbarrierUse::kArrive, true, false},
+    {llvm::Intrinsic::nvvm_mbarrier_arrive_drop, MbarrierUse::kArriveAndDrop, false},
+    {llvm::Intrinsic::nvvm_mbarrier_arrive_drop_shared, MbarrierUse::kArriveAndDrop, false},
+    {llvm::Intrinsic::nvvm_mbarrier_test_wait, MbarrierUse::kTest, true},
+    {llvm::Intrinsic::nvvm_mbarrier_test_wait_shared, MbarrierUse::kTest, true},
+    {llvm::Intrinsic::nvvm_mbarrier_test_wait_scope_cta_space_cta, MbarrierUse::kTest, true},
+    {llvm::Intrinsic::nvvm_mbarrier_try_wait_scope_cta_space_cta, MbarrierUse::kTest, true},
+    {llvm::Intrinsic::nvvm_mbarrier_test_wait_parity_scope_cta_space_cta, MbarrierUse::kTestParity,
+     true},
+    {llvm::Intrinsic::nvvm_mbarrier_try_wait_parity_scope_cta_space_cta, MbarrierUse::kTestParity,
+     true},
+    {llvm::Intrinsic::nvvm_cp_async_mbarrier_arrive, MbarrierUse::kCopiesArrive, false},
+    {llvm::Intrinsic::nvvm_cp_async_mbarrier_arrive_shared, MbarrierUse::kCopiesArrive, false},
+    {llvm::Intrinsic::nvvm_cp_async_mbarrier_arrive_noinc, MbarrierUse::kCopiesCount, false},
+    {llvm::Intrinsic::nvvm_cp_async_mbarrier_arrive_noinc_shared, MbarrierUse::kCopiesCount, false},
+};
+
+absl::Status DecodeMbarrier(Decoder& decoder, const llvm::IntrinsicInst& call,
+                            const MbarrierRow& row) {
+  MbarrierOp op;
+  op.use = row.use;
+  op.may_complete = row.may_complete;
+  const llvm::Value* pointer = call.getArgOperand(0);
+  ASSAY_ASSIGN_OR_RETURN(op.at.address, decoder.ScalarOf(pointer));
+  op.at.space = pointer->getType()->getPointerAddressSpace();
+  op.at.bytes = op.at.alignment = 8;
+  op.at.reads = false;
+  const bool is_plain = row.use == MbarrierUse::kInit || row.use == MbarrierUse::kInvalidate;
+  op.at.scope = is_plain ? AtomicScope::kNone : AtomicScope::kBlock;
+  decoder.FindBase(pointer, true, op.at);
+  if (row.has_value) {
+    ASSAY_ASSIGN_OR_RETURN(op.value, decoder.ScalarOf(call.getArgOperand(1)));
+  }
+  if (!call.getType()->isVoidTy()) {
+    op.result = decoder.writer().New(call.getType()->isIntegerTy(1) ? 1 : 8);
+    decoder.Define(&call, {op.result});
+  }
+  decoder.code().mbarriers.push_back(std::move(op));
+  decoder.writer().Emit(OpKind::kMbarrier, decoder.code().mbarriers.size() - 1);
   return absl::OkStatus();
 }
 
@@ -312,6 +406,9 @@ absl::Status DecodeDeviceIntrinsic(Decoder& decoder, const llvm::IntrinsicInst& 
   }
   for (const AsyncRow& row : kAsyncRows) {
     if (row.id == id) return DecodeAsync(decoder, call, row);
+  }
+  for (const MbarrierRow& row : kMbarrierRows) {
+    if (row.id == id) return DecodeMbarrier(decoder, call, row);
   }
   return DecodeOther(decoder, call);
 }

@@ -91,6 +91,7 @@ absl::Status DecodeAddress(Decoder& decoder, const llvm::GetElementPtrInst& addr
   for (const auto& [index, factor] : terms) {
     ASSAY_ASSIGN_OR_RETURN(const ScalarType type, decoder.Scalar(index->getType()));
     ASSAY_ASSIGN_OR_RETURN(Register value, decoder.ScalarOf(index));
+    ASSAY_RETURN_IF_ERROR(RequireIndexFits(decoder, *index));
     value = decoder.SignExtended(type, value);
     const uint64_t stride = factor.getSExtValue();
     if (std::has_single_bit(stride)) {

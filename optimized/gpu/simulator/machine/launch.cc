@@ -28,6 +28,9 @@ Simulator::~Simulator() = default;
 
 namespace {
 
+// Rounds in which warps only ask for mbarriers, and nobody arrives at one.
+constexpr int kMostVainRounds = 1000;
+
 // Numbers drawn from a seed (splitmix64).
 class Draws {
  public:
@@ -144,6 +147,8 @@ void Launcher::PlaceMemory() {
                              : code.dynamic_shared_at + launch_.shape.dynamic_shared_bytes);
   launch_.shared.Resize(shared);
   launch_.shared_shadow.Resize(shared);
+  launch_.copies.resize(launch_.warps);
+  if (!code.asyncs.empty()) launch_.on_its_way.assign(shared / 4 + 1, 0);
   Region& region = launch_.shared_region;
   region.data = launch_.shared.data();
   region.address = kSharedTag;
@@ -174,6 +179,7 @@ absl::Status Launcher::Prepare(absl::Span<const KernelArgument> arguments) {
     SetUniform(registers.block_size[d], shape.block[d]);
     SetUniform(registers.grid_size[d], shape.grid[d]);
   }
+  warps_.reserve(launch_.warps);
   for (uint32_t k = 0; k < launch_.warps; ++k) warps_.emplace_back(launch_, k);
   return absl::OkStatus();
 }
@@ -194,6 +200,13 @@ bool Launcher::ReleaseBarriers() {
     if (warp.state() != WarpState::kAtBarrier) continue;
     auto& [threads, expected] = waiting[warp.barrier()];
     threads += warp.thread_count();
+    const uint32_t here = warp.barrier_count() == 0 ? launch_.threads : warp.barrier_count();
+    if (expected != 0 && expected != here) {
+      warp.Report(FindingKind::kDivergentBarrier, 0,
+                  absl::StrFormat("barrier %d is for %d threads here, and for %d elsewhere",
+                                  warp.barrier(), here, expected));
+      return false;
+    }
     expected = warp.barrier_count() == 0 ? launch_.threads : warp.barrier_count();
   }
   bool released = false;
@@ -213,14 +226,21 @@ bool Launcher::ReleaseBarriers() {
 
 void Launcher::ReportStuck() {
   uint32_t waiting = 0, others = 0;
-  Warp* first = nullptr;
+  Warp *first = nullptr, *at_mbarrier = nullptr;
   for (Warp& warp : warps_) {
     if (warp.state() == WarpState::kAtBarrier) {
       if (first == nullptr) first = &warp;
       ++waiting;
+    } else if (warp.state() == WarpState::kWaiting) {
+      at_mbarrier = &warp;
     } else {
       ++others;
     }
+  }
+  if (first == nullptr) {
+    at_mbarrier->Report(FindingKind::kMissingBarrier, 0,
+                        "an mbarrier is waited for whose phase no arrivals complete");
+    return;
   }
   first->Report(FindingKind::kMissingBarrier, 0,
                 absl::StrFormat("barrier %d: %d warps wait at barriers, %d have ended",
@@ -240,20 +260,29 @@ void Launcher::RunBlock(uint64_t number) {
     launch_.local_shadow.Forget(0, launch_.local_shadow.bytes());
   }
   arrived_.clear();
+  launch_.ForgetCopies();
   for (Warp& warp : warps_) warp.Start();
+  int vain_rounds = 0;
   while (true) {
     // Each warp from a drawn one on, forwards or backwards.
     const uint64_t start = draws_.Below(warps_.size());
     const bool is_backward = (draws_.Next() & 1) != 0;
-    bool all_done = true;
+    bool all_done = true, some_wait = false;
+    const uint64_t arrivals = launch_.arrivals;
     for (size_t k = 0; k < warps_.size(); ++k) {
       const size_t at = (start + (is_backward ? warps_.size() - k : k)) % warps_.size();
+      warps_[at].Resume();
       warps_[at].Run();
       if (!launch_.status.ok()) return;
       all_done = all_done && warps_[at].state() == WarpState::kDone;
+      some_wait = some_wait || warps_[at].state() == WarpState::kWaiting;
     }
     if (all_done) return;
-    if (!ReleaseBarriers()) return ReportStuck();
+    const bool is_released = ReleaseBarriers();
+    if (!launch_.status.ok()) return;
+    if (is_released || launch_.arrivals != arrivals) vain_rounds = 0;
+    if (is_released) continue;
+    if (!some_wait || ++vain_rounds > kMostVainRounds) return ReportStuck();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,32 @@ class AlignedBytes {
   size_t size_ = 0;
 };
 
+class Warp;
+
+// Bytes of some lanes of a warp that have left global memory and not arrived in shared memory.
+struct OpenCopy {
+  Warp* warp = nullptr;
+  const MemoryOp* to = nullptr;
+  uint64_t number = 0;  // of all copies of the launch
+  uint32_t mask = 0;
+  std::array<uint32_t, kLanes> groups = {};       // of each lane
+  std::array<uint64_t, kLanes> addresses = {};    // where they go
+  std::array<std::byte, 16 * kLanes> bytes = {};  // so many of each lane as the instruction moves
+};
+
+// An object in shared memory at which threads arrive (PTX ISA 8.8, section 9.7.13.15).
+struct Mbarrier {
+  uint32_t expected = 0, pending = 0;  // arrivals of each phase; those that are missing
+  uint64_t phase = 0;                  // that is not complete
+};
+// An arrival that happens once the earlier copies of a lane have.
+struct LateArrival {
+  uint64_t mbarrier = 0;  // its address
+  Warp* warp = nullptr;
+  int lane = 0;
+  uint64_t copies = 0;  // those with lower numbers
+};
+
 struct LaunchState {
   LaunchState(const KernelCode& code, const SimulatorOptions& options, const LaunchShape& shape,
               DeviceMemory& memory, Counters& counters)
@@ -71,9 +98,19 @@ struct LaunchState {
   uint32_t threads = 0, warps = 0;
   std::array<uint32_t, 3> block = {};
   StampLimits limits;  // `warp` is each warp's own
+  // Asynchronous copies: by warp; all that were started; and which words of shared memory are on
+  // their way.
+  std::vector<std::vector<OpenCopy>> copies;
+  uint64_t copies_started = 0, open_copies = 0;
+  std::vector<uint8_t> on_its_way;
+  std::map<uint64_t, Mbarrier> mbarriers;  // by address
+  std::vector<LateArrival> late_arrivals;
+  uint64_t arrivals = 0;  // at mbarriers: something goes on
   uint64_t instructions_left;
   absl::Status status;
 
+  // At the start of a block.
+  void ForgetCopies();
   // The clock goes on by one.
   void Tick();
   std::array<uint32_t, 3> ThreadAt(uint32_t number) const {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "optimized/gpu/simulator/machine/memory_groups.h"
 
 namespace assay::gpu {
 namespace {
@@ -134,37 +135,6 @@ bool MemoryUnit::CheckGroup(const MemoryOp& op, Use use, Group& group) {
   return true;
 }
 
-template <class Body>
-bool MemoryUnit::ForGroups(const MemoryOp& op, Use use, Body body) {
-  Group group;
-  group.addresses = warp_.At<uint64_t>(op.address);
-  uint32_t left = warp_.mask_;
-  while (left != 0) {
-    const int lane = std::countr_zero(left);
-    const uint64_t address = group.addresses[lane];
-    group.mask = left;
-    if (!FindRegion(op, address, group.region)) {
-      return Report(FindingKind::kOutOfBounds, Region{.name = "no allocation"}, lane, address,
-                    absl::StrFormat("%s of %d bytes where nothing is",
-                                    use == Use::kRead ? "a read" : "a write", op.bytes));
-    }
-    if (op.base == BaseKind::kUnknown) {
-      // Only those lanes that are in this memory; the others come after them.
-      const Region& region = group.region;
-      for (uint32_t rest = left; rest != 0; rest &= rest - 1) {
-        const int other = std::countr_zero(rest);
-        const uint64_t bytes = region.lane_stride != 0 ? region.lane_stride : region.high;
-        if (group.addresses[other] - region.address > bytes) {
-          group.mask &= ~(uint32_t{1} << other);
-        }
-      }
-    }
-    if (!CheckGroup(op, use, group) || !body(group)) return false;
-    left &= ~group.mask;
-  }
-  return true;
-}
-
 void MemoryUnit::LoadGroup(const MemoryOp& op, const Group& group) {
   const LaneTable& lanes = launch_.lanes;
   const int first = std::countr_zero(group.mask);
@@ -224,6 +194,7 @@ bool MemoryUnit::Load(const MemoryOp& op) {
 bool MemoryUnit::Store(const MemoryOp& op) {
   const Use use = op.scope == AtomicScope::kNone ? Use::kWrite : Use::kAtomic;
   return ForGroups(op, use, [&](const Group& group) {
+    if (launch_.open_copies != 0 && !CheckNotOnItsWay(op, group)) return false;
     if (!Watch(op, use, group)) return false;
     StoreGroup(op, group);
     return true;

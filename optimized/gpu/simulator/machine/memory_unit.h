@@ -23,6 +23,7 @@ class MemoryUnit {
   // Asynchronous copies: a lane's bytes leave now and arrive when it waits for their group.
   bool StartCopy(const AsyncOp& op);
   bool AwaitCopies(bool all, uint32_t open_groups);
+  bool UseMbarrier(const MbarrierOp& op);
 
  private:
   enum class Use : uint8_t { kRead, kWrite, kAtomic };
@@ -42,7 +43,12 @@ class MemoryUnit {
 
   // Splits the lanes by region, checks bounds and alignment, and calls `body(group)` for each.
   template <class Body>
-  bool ForGroups(const MemoryOp& op, Use use, Body body);
+  bool ForGroups(const MemoryOp& op, Use use, Body body) {
+    return ForGroupsAt(op, use, warp_.At<uint64_t>(op.address), warp_.mask_, body);
+  }
+  template <class Body>
+  bool ForGroupsAt(const MemoryOp& op, Use use, const uint64_t* addresses, uint32_t lanes,
+                   Body body);
   bool FindRegion(const MemoryOp& op, uint64_t address, Region& region) const;
   bool FindGlobal(uint64_t address, Region& region) const;
   bool CheckGroup(const MemoryOp& op, Use use, Group& group);
@@ -64,6 +70,18 @@ class MemoryUnit {
   uint64_t OldValue(const AtomicOp& op, std::byte* at, int lane);
   bool ReachOne(const MemoryOp& op, Use use, int lane, uint64_t address, Group& group);
   bool MoveBytesOfLane(const Op& op, int lane);
+  bool ReadSources(const AsyncOp& op, OpenCopy& copy);
+  bool Deliver(const OpenCopy& copy, uint32_t lanes);
+  // Bytes of shared memory become, or are no longer, the target of a copy.
+  bool SetOnItsWay(const Group& group, uint32_t bytes, bool is_on_its_way);
+  bool IsOnItsWay(const Region& region, uint64_t address) const;
+  // A plain write must not meet a copy that is on its way.
+  bool CheckNotOnItsWay(const MemoryOp& op, const Group& group);
+  bool UseMbarrierOfLane(const MbarrierOp& op, int lane, uint64_t& result);
+  bool Arrive(uint64_t address, int lane, uint32_t count, uint64_t& token);
+  bool ArriveWithCopies(uint64_t address, int lane, bool is_extra);
+  bool DeliverFor(uint64_t mbarrier);
+  bool ReportMbarrier(FindingKind kind, int lane, uint64_t address, const char* detail);
   std::string Where(const Region& region) const;
   bool Report(FindingKind kind, const Region& region, int lane, uint64_t address,
               std::string detail);

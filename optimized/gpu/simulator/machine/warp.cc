@@ -66,7 +66,6 @@ void Warp::Start() {
   at_ = first_of_block_ = 0;
   others_.clear();
   arrivals_.clear();
-  copies_.clear();
   groups_.fill(0);
   state_ = WarpState::kReady;
   warp_stamp_ = launch_.limits.now;
@@ -78,6 +77,7 @@ void Warp::Report(FindingKind kind, int lane, std::string detail) {
   finding.kernel = code_.name;
   const size_t at = at_ == 0 ? 0 : at_ - 1;
   finding.instruction = code_.sources[code_.ops[at].source];
+  finding.line = code_.lines[code_.ops[at].source];
   finding.instruction.erase(0, finding.instruction.find_first_not_of(' '));
   finding.block = launch_.block;
   finding.thread = launch_.ThreadAt(number_ * kLanes + lane);
@@ -121,7 +121,8 @@ uint32_t Warp::Truths(Register place) {
 }
 
 bool Warp::Require(const Op& op) {
-  const bool is_overflow = static_cast<Requirement>(op.side) == Requirement::kNoOverflow;
+  const auto requirement = static_cast<Requirement>(op.side);
+  const bool is_overflow = requirement != Requirement::kTrue;
   uint32_t broken = 0;
   if (is_overflow) {
     op.function(At<std::byte>(code_.scratch), At<std::byte>(op.b), At<std::byte>(op.c), nullptr);
@@ -131,8 +132,10 @@ bool Warp::Require(const Op& op) {
   }
   if (broken == 0) return true;
   Report(FindingKind::kUndefined, std::countr_zero(broken),
-         is_overflow ? "a number that does not fit, which the instruction rules out"
-                     : "a division by zero, or an assumption that does not hold");
+         requirement == Requirement::kIndexFits
+             ? "an index leaves its 32 bits on the way to an address"
+         : is_overflow ? "a number that does not fit, which the instruction rules out"
+                       : "a division by zero, or an assumption that does not hold");
   return false;
 }
 
@@ -265,6 +268,16 @@ bool Warp::AtBarrier(const Op& op) {
   ++launch_.counters.barriers;
   barrier_ = At<uint32_t>(op.a)[0];
   barrier_count_ = op.b == kNoRegister ? 0 : At<uint32_t>(op.b)[0];
+  // PTX ISA 8.8, section 9.7.13.1: there are 16, for whole warps of the block.
+  constexpr uint32_t kBarriers = 16;
+  const bool has_threads =
+      barrier_count_ % kLanes == 0 && barrier_count_ <= launch_.warps * uint32_t{kLanes};
+  if (barrier_ >= kBarriers || !has_threads) {
+    Report(FindingKind::kUndefined, std::countr_zero(mask_),
+           absl::StrFormat("barrier %d of %d threads: there are %d barriers, and %d warps",
+                           barrier_, barrier_count_, kBarriers, launch_.warps));
+    return false;
+  }
   if (static_cast<BarrierMode>(op.side) == BarrierMode::kArrive) {
     arrivals_.push_back({barrier_, barrier_count_});
     return true;
@@ -304,6 +317,8 @@ bool Warp::Step(const Op& op) {
       return true;
     case OpKind::kAsyncWait:
       return memory.AwaitCopies(op.side == 1, op.side == 1 ? 0 : At<uint32_t>(op.a)[0]);
+    case OpKind::kMbarrier:
+      return memory.UseMbarrier(code_.mbarriers[op.side]);
     case OpKind::kVote:
       return Vote(op);
     case OpKind::kReduce:

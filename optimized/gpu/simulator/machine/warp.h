@@ -12,16 +12,8 @@
 
 namespace assay::gpu {
 
-enum class WarpState : uint8_t { kReady, kAtBarrier, kDone, kFailed };
-
-// Bytes that have left global memory and not arrived.
-struct OpenCopy {
-  const MemoryOp* to = nullptr;
-  int lane = 0;
-  uint32_t group = 0;
-  uint64_t address = 0;
-  std::array<std::byte, 16> bytes = {};
-};
+// kWaiting: it has asked whether an mbarrier is complete, and others go on before it asks again.
+enum class WarpState : uint8_t { kReady, kWaiting, kAtBarrier, kDone, kFailed };
 
 class Warp {
  public:
@@ -39,6 +31,9 @@ class Warp {
   uint32_t barrier() const { return barrier_; }
   uint32_t barrier_count() const { return barrier_count_; }
   void Release() { state_ = WarpState::kReady; }
+  void Resume() {
+    if (state_ == WarpState::kWaiting) state_ = WarpState::kReady;
+  }
   void Synchronised(uint32_t stamp) { warp_stamp_ = stamp; }
   // Arrivals without waiting since this was last asked, as (barrier, count).
   std::vector<std::pair<uint32_t, uint32_t>> TakeArrivals();
@@ -78,6 +73,12 @@ class Warp {
   bool Reduce(const Op& op);
   bool Match(const Op& op);
   bool Matrix(const MatrixOp& op);
+  void IntegerMatrix(const MatrixOp& op);
+  void DoubleMatrix(const MatrixOp& op);
+  void FloatMatrix(const MatrixOp& op);
+  // Element k of those that a lane holds in `places`.
+  int IntegerElement(const std::vector<Register>& places, MatrixType type, int lane, int k);
+  float FloatElement(const std::vector<Register>& places, MatrixType type, int lane, int k);
   void CommitCopies();
   void Put(Register to, const void* values, uint32_t bytes, bool is_local);
 
@@ -95,7 +96,6 @@ class Warp {
   uint32_t barrier_ = 0, barrier_count_ = 0;
   uint32_t warp_stamp_ = 0;
   std::vector<std::pair<uint32_t, uint32_t>> arrivals_;
-  std::vector<OpenCopy> copies_;
   std::array<uint32_t, kLanes> groups_ = {};  // that each lane has closed
 };
 

@@ -29,8 +29,13 @@ bool MemoryUnit::WatchFresh(const MemoryOp& op, const Group& group) {
     const uint64_t begin = own + region.lane_stride * lane + group.Offset(lane);
     const uint64_t fresh = shadow.FirstFresh(begin, op.bytes);
     if (fresh == begin + op.bytes) continue;
-    return Report(FindingKind::kUninitialised, region, lane,
-                  group.addresses[lane] + (fresh - begin), "a byte is read that nobody wrote");
+    const uint64_t address = group.addresses[lane] + (fresh - begin);
+    if (IsOnItsWay(region, address)) {
+      return Report(FindingKind::kAsyncCopy, region, lane, address,
+                    "a byte is read whose copy was not waited for");
+    }
+    return Report(FindingKind::kUninitialised, region, lane, address,
+                  "a byte is read that nobody wrote");
   }
   return true;
 }
