@@ -1,6 +1,6 @@
 // Forms that a program may have and that compilers write otherwise first: heads of sorts, vectors
-// of start indices, lengths that are not an operand's own, products of two classes of types, and
-// views around large products.
+// of start indices, lengths that are not an operand's own, products of two classes of types, views
+// around large products, and what is done twice alike.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -147,6 +147,7 @@ Instruction* BuildFftOfLength(Program& program, Opcode opcode) {
 
 // Bits without the state behind them.
 Instruction* BuildBitsAlone(Program& program, Opcode opcode) {
+  if (!program.scope().entry) return nullptr;  // the state is given
   Choices& choices = program.choices();
   const ElementType type = choices.Pick({T::kU32, T::kU64, T::kU16, T::kU8});
   const Shape state = Shape::Array(T::kU64, {2});
@@ -253,6 +254,117 @@ Instruction* BuildDotOfViews(Program& program, Opcode) {
   }
 }
 
+// ---- The same done twice, or nearly so: what moves out of branches, behind slices and reorders.
+
+// No other recipe reads it.
+Instruction* Hidden(Program& program, Instruction* value) {
+  std::erase(program.scope().values, value);
+  return value;
+}
+
+Instruction* SomeBinary(Program& program, Instruction* left, Instruction* right) {
+  const Opcode opcode = program.choices().Pick({Opcode::kSubtract, Opcode::kAdd, Opcode::kMaximum});
+  return program.Binary(opcode, left, right);
+}
+
+// The op that both branches end with; floats now and then by an op that has attributes of its own.
+struct Ending {
+  Opcode opcode;
+  int64_t mantissa_bits;
+};
+
+Instruction* EndWith(Program& program, const Ending& ending, Instruction* value) {
+  if (ending.opcode != Opcode::kReducePrecision) return program.Unary(ending.opcode, value);
+  Attributes attributes;
+  attributes.Set(Attr::kExponentBits, AttrValue(int64_t{8}));
+  attributes.Set(Attr::kMantissaBits, AttrValue(ending.mantissa_bits));
+  return program.Emit(ending.opcode, value->shape(), {value}, std::move(attributes));
+}
+
+Computation* AlikeBranch(Program& program, const Shape& tuple, Opcode opcode,
+                         const Ending& ending) {
+  ScalarScope branch(program, "branch", absl::MakeConstSpan(&tuple, 1));
+  Instruction* left = program.GetTupleElement(branch.at[0], 0);
+  Instruction* right = program.GetTupleElement(branch.at[0], 1);
+  Instruction* inner = program.Binary(opcode, left, right);
+  // A branch of few ops is run whatever is chosen, and there is nothing to move.
+  constexpr int kOps = 6;
+  for (int k = 0; k < kOps; ++k) {
+    inner =
+        program.Binary(k % 2 == 0 ? Opcode::kSubtract : opcode, inner, k % 3 == 0 ? left : right);
+  }
+  return branch.Finish(program.Tuple({EndWith(program, ending, inner)}));
+}
+
+Instruction* BuildAlikeBranches(Program& program, Opcode opcode) {
+  if (!program.scope().control) return nullptr;
+  Choices& choices = program.choices();
+  const ElementType type = choices.Pick({T::kF32, T::kS32, T::kF32});
+  const DimVector sizes = program.DrawDimensions();
+  if (!program.Fits(3 * Product(sizes))) return nullptr;
+  Instruction* left = program.OperandOf(type, sizes);
+  Instruction* right = program.OperandOf(type, sizes);
+  const Shape shape = Shape::Array(type, sizes);
+  const Opcode shared = choices.Pick(
+      {Opcode::kNegate, Opcode::kAbs, IsFloat(type) ? Opcode::kReducePrecision : Opcode::kNegate});
+  const Ending ending = {shared, choices.Range(2, 6)};
+  Ending other = ending;
+  if (choices.Percent(30)) other.mantissa_bits = choices.Range(2, 6);
+  // One of the operands is computed for its branch alone.
+  const auto handed = [&] {
+    Instruction* made = choices.Percent(50) ? program.Unary(Opcode::kNegate, left)
+                                            : program.Binary(Opcode::kSubtract, left, right);
+    return program.Tuple({Hidden(program, made), right});
+  };
+  Instruction* first = handed();
+  Instruction* second = choices.Percent(50) ? program.Tuple({left, right}) : handed();
+  const Shape taken = first->shape();
+  Computation* on_true = AlikeBranch(program, taken, Opcode::kAdd, ending);
+  Computation* on_false = AlikeBranch(program, taken, Opcode::kMaximum, other);
+  Instruction* number = program.OperandOf(T::kS32, {});
+  Instruction* chosen = program.Compare(Direction::kLt, number, program.ScalarConstant(T::kS32, 2));
+  Instruction* both =
+      program.Emit(opcode, Shape::Tuple({shape}), {chosen, first, second}, {}, {on_true, on_false});
+  return program.GetTupleElement(both, 0);
+}
+
+// An op on the two parts of the same arrays; now and then the parts or the arrays differ.
+Instruction* BuildAlikeSlices(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kI | kF);
+  const int64_t half = choices.Range(2, 9), rows = choices.Range(1, 4);
+  const DimVector sizes = {2 * half, rows};
+  if (!program.Fits(2 * half * rows)) return nullptr;
+  Instruction* left = program.OperandOf(type, sizes);
+  Instruction* right = program.OperandOf(type, sizes);
+  const auto part = [&](Instruction* whole, int64_t start) {
+    return Hidden(program, program.Slice(whole, {{start, start + half, 1}, {0, rows, 1}}));
+  };
+  Instruction* other = choices.Percent(20) ? program.OperandOf(type, sizes) : right;
+  const int64_t start = choices.Percent(20) ? half - 1 : half;
+  const Opcode opcode = choices.Pick({Opcode::kSubtract, Opcode::kAdd, Opcode::kMaximum});
+  Instruction* low = program.Binary(opcode, part(left, 0), part(right, 0));
+  Instruction* high = program.Binary(opcode, part(left, half), part(other, start));
+  program.AlwaysShow(low);
+  program.AlwaysShow(high);
+  return high;
+}
+
+// An op on arrays that are reordered alike; now and then not quite.
+Instruction* BuildAlikeReorders(Program& program, Opcode) {
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kI | kF);
+  const int64_t size = choices.Range(2, 4);
+  const DimVector sizes = {size, size, size};
+  const DimVector order = RandomPermutation(choices, 3);
+  const DimVector other = choices.Percent(25) ? RandomPermutation(choices, 3) : order;
+  Instruction* left = program.OperandOf(type, sizes);
+  Instruction* right = program.OperandOf(type, sizes);
+  left = Hidden(program, program.Transpose(left, order));
+  right = Hidden(program, program.Transpose(right, other));
+  return SomeBinary(program, left, right);
+}
+
 constexpr Recipe kRecipes[] = {
     {Opcode::kSort, "head-of-sort", RecipeGroup::kReduce, 2, BuildHeadOfSort, kNotPortable},
     {Opcode::kDynamicSlice, "vector-of-starts", RecipeGroup::kIndex, 2, BuildVectorOfStarts,
@@ -265,6 +377,11 @@ constexpr Recipe kRecipes[] = {
     {Opcode::kRngBitGenerator, "bits-alone", RecipeGroup::kDot, 1, BuildBitsAlone, kNotPortable},
     {Opcode::kDot, "dot-of-classes", RecipeGroup::kDot, 2, BuildDotOfClasses, kNotPortable},
     {Opcode::kDot, "dot-of-views", RecipeGroup::kDot, 6, BuildDotOfViews, kNotPortable},
+    {Opcode::kConditional, "alike-branches", RecipeGroup::kControl, 4, BuildAlikeBranches,
+     kNotPortable},
+    {Opcode::kSlice, "alike-slices", RecipeGroup::kIndex, 3, BuildAlikeSlices, kNotPortable},
+    {Opcode::kTranspose, "alike-reorders", RecipeGroup::kIndex, 3, BuildAlikeReorders,
+     kNotPortable},
 };
 
 }  // namespace

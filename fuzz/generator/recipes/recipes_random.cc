@@ -87,7 +87,7 @@ constexpr RecipeGroup kGroup = RecipeGroup::kDot;
 constexpr Recipe kRecipes[] = {
     {Opcode::kRngBitGenerator, "rng-bit-generator", kGroup, 2, BuildRngBitGenerator},
     // Not random: it stands here because a seed means a program by the order of rows.
-    {Opcode::kCustomCall, "annotation", kGroup, 1, BuildCustomCall, kNotPortable},
+    {Opcode::kCustomCall, "annotation", kGroup, 3, BuildCustomCall, kNotPortable},
     {Opcode::kRng, "rng", kGroup, 1, BuildRng},
     {Opcode::kRngGetAndUpdateState, "random-state", kGroup, 1, BuildRandomState, kNotPortable},
 };
