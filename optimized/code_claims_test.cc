@@ -393,6 +393,18 @@ std::vector<ClaimCase> OfFusedContractions() {
        "[0:64]}\n ROOT r = f32[64,64] dot(a, y), lhs_contracting_dims={1}, "
        "rhs_contracting_dims={0}",
        "", "threads=1,without=constant-folding"},
+      {"blocked-dot/epilogue-begin", R"("by": 1)",
+       FusedDot("a = f32[64,64] cosine(z)",
+                StrCat("d = ", dot, "\n ROOT r = f32[64,64] subtract(d, y)")),
+       "", "threads=1,without=constant-folding"},
+      {"blocked-dot/epilogue-end", R"("by": -1)",
+       FusedDot("a = f32[64,64] cosine(z)",
+                StrCat("d = ", dot, "\n ROOT r = f32[64,64] subtract(d, x)")),
+       "", "threads=1,without=constant-folding"},
+      {"blocked-dot/epilogue-sums", R"("by": -1)",
+       FusedDot("a = f32[64,64] cosine(z)",
+                StrCat("d = ", dot, "\n ROOT r = f32[64,64] add(d, x)")),
+       "", "threads=1,without=constant-folding"},
       {"blocked-dot/slice-stride", R"("by": -1, "least": 1)",
        "x = f32[128,64] iota(), iota_dimension=0\n z = f32[128,64] sine(x)\n"
        "y = f32[64,64] iota(), iota_dimension=0\n a = f32[64,64] slice(z), slice={[0:128:2], "

@@ -2,6 +2,7 @@
 #include "optimized/cpu/kernel_emitter.h"
 
 #include "llvm/IR/InlineAsm.h"
+#include "optimized/analysis/walks/contraction_views.h"
 #include "optimized/codegen/buffer_address.h"
 #include "optimized/codegen/element_emitter.h"
 #include "optimized/codegen/reduction.h"
@@ -9,6 +10,7 @@
 #include "optimized/cpu/kernels/dot_kernel.h"
 #include "optimized/cpu/nest_emitter.h"
 #include "spec/base/status_macros.h"
+#include "spec/base/strings.h"
 
 namespace assay {
 
@@ -29,13 +31,17 @@ class KernelEmitter {
         elements_(values_) {}
 
   absl::StatusOr<llvm::Function*> Emit();
+  // The function that makes results of the sums of a contraction: an EpilogueFn of the runtime.
+  absl::StatusOr<llvm::Function*> EmitEpilogue();
 
  private:
-  void CreateFunction();
+  void CreateFunction(std::string_view prefix, llvm::ArrayRef<llvm::Type*> parameters);
   void BindBuffers();
   void EmitIdle();
   absl::Status EmitForm();
   absl::Status EmitNative();
+  absl::Status EmitContraction();
+  absl::StatusOr<std::vector<KernelOutput>> OutputsOf(const NestPlan& nest);
   absl::Status EmitNest(const NestPlan& nest);
   absl::StatusOr<KernelOutput> OutputOf(const NestOutput& output);
   // The part of the outermost loop; all of it where threads do not share the kernel.
@@ -55,12 +61,11 @@ class KernelEmitter {
   const Frame* frame_ = nullptr;              // of what the nests compute
 };
 
-void KernelEmitter::CreateFunction() {
-  llvm::Type* pointer = ir_.getPtrTy();
-  llvm::Type* i64 = ir_.getInt64Ty();
-  function_ = llvm::Function::Create(
-      llvm::FunctionType::get(ir_.getVoidTy(), {pointer, i64, i64}, false),
-      llvm::Function::InternalLinkage, "kernel." + root_.name(), context_.module);
+void KernelEmitter::CreateFunction(std::string_view prefix,
+                                   llvm::ArrayRef<llvm::Type*> parameters) {
+  function_ = llvm::Function::Create(llvm::FunctionType::get(ir_.getVoidTy(), parameters, false),
+                                     llvm::Function::InternalLinkage, StrCat(prefix, root_.name()),
+                                     context_.module);
   function_->setDoesNotThrow();
   // The plain nest, as the instruction selector writes it down.
   if (!plan_.is_optimized) {
@@ -140,12 +145,17 @@ absl::StatusOr<KernelOutput> KernelEmitter::OutputOf(const NestOutput& output) {
   return emitted;
 }
 
-absl::Status KernelEmitter::EmitNest(const NestPlan& nest) {
+absl::StatusOr<std::vector<KernelOutput>> KernelEmitter::OutputsOf(const NestPlan& nest) {
   std::vector<KernelOutput> outputs;
   for (const NestOutput& output : nest.outputs) {
     ASSAY_ASSIGN_OR_RETURN(KernelOutput emitted, OutputOf(output));
     outputs.push_back(std::move(emitted));
   }
+  return outputs;
+}
+
+absl::Status KernelEmitter::EmitNest(const NestPlan& nest) {
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<KernelOutput> outputs, OutputsOf(nest));
   if (WrittenShape(*nest.outputs[0].instruction).ElementCount() == 0) return absl::OkStatus();
   if (nest.bends != nullptr) bends_ = *nest.bends;
   const LoopPart part = plan_.is_parallel ? PartOrAll() : LoopPart();
@@ -158,15 +168,32 @@ absl::Status KernelEmitter::EmitNative() {
   return FindArrayKernel(root_.opcode())(context);
 }
 
+// Sums lie where a result of their size will, whose elements are made of those at the same places.
+absl::Status KernelEmitter::EmitContraction() {
+  const auto [begin, end] = PartOrAll();
+  const auto [lhs, rhs] = OperandsOfContraction(root_);
+  DotEpilogue epilogue;
+  size_t place = 0;
+  if (!plan_.nests.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(epilogue.function,
+                           KernelEmitter(context_, plan_, buffers_).EmitEpilogue());
+    const ElementType sums = SumsBeforeEpilogue(root_)->shape().element_type();
+    const auto has_room = [&](const Shape& result) {
+      return StorageBytes(result.element_type()) == StorageBytes(sums);
+    };
+    while (place < results_.shapes.size() && !has_room(results_.shapes[place])) ++place;
+    epilogue.sums_apart = place == results_.shapes.size();
+    if (epilogue.sums_apart) place = 0;
+  }
+  return EmitDotKernel(elements_, root_,
+                       {sources_[lhs][0], sources_[rhs][0], results_.pointers[place]}, {begin, end},
+                       epilogue);
+}
+
 absl::Status KernelEmitter::EmitForm() {
   if (plan_.form == KernelPlan::Form::kNative) return EmitNative();
   if (plan_.form_bends != nullptr) bends_ = *plan_.form_bends;
-  if (plan_.form == KernelPlan::Form::kContraction) {
-    const auto [begin, end] = PartOrAll();
-    const auto [lhs, rhs] = OperandsOfContraction(root_);
-    return EmitDotKernel(elements_, root_, sources_[lhs][0], sources_[rhs][0], results_.pointers[0],
-                         {begin, end});
-  }
+  if (plan_.form == KernelPlan::Form::kContraction) return EmitContraction();
   if (plan_.form == KernelPlan::Form::kCumulative) {
     const auto [begin, end] = PartOrAll();
     return EmitCumulative(elements_, root_, *RecogniseCumulative(root_), results_.pointers, begin,
@@ -176,8 +203,39 @@ absl::Status KernelEmitter::EmitForm() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<llvm::Function*> KernelEmitter::EmitEpilogue() {
+  llvm::Type *pointer = ir_.getPtrTy(), *i64 = ir_.getInt64Ty();
+  CreateFunction("epilogue.", {pointer, i64, i64, pointer});
+  BindBuffers();
+  const NestPlan& nest = plan_.nests[0];
+  if (nest.bends != nullptr) bends_ = *nest.bends;
+  const KernelBends& form = plan_.form_bends == nullptr ? bends_ : *plan_.form_bends;
+  const auto bent = [&](std::string_view claim, Value* number) {
+    return elements_.IndexAdd(number, elements_.Index(form.Number(claim, &root_, 0)));
+  };
+  const Instruction* sums = SumsBeforeEpilogue(root_);
+  Value* begin = function_->getArg(1);
+  // The sums are found by the number of their elements, too.
+  Value* first = ir_.CreateNeg(begin);
+  if (const int64_t by = form.Number("blocked-dot/epilogue-sums", &root_, 0); by != 0) {
+    Value* is_inside = ir_.CreateICmpSGT(begin, elements_.Index(0));
+    first =
+        ir_.CreateAdd(first, ir_.CreateSelect(is_inside, elements_.Index(by), elements_.Index(0)));
+  }
+  const ElementType type = sums->shape().element_type();
+  elements_.AddSource(frame_, sums, {elements_.Address(type, function_->getArg(3), first)});
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<KernelOutput> outputs, OutputsOf(nest));
+  const LoopPart part = {bent("blocked-dot/epilogue-begin", begin),
+                         bent("blocked-dot/epilogue-end", function_->getArg(2))};
+  ASSAY_RETURN_IF_ERROR(
+      NestEmitter(elements_, results_, part).EmitElementsOfPart(outputs, nest.walk));
+  ir_.CreateRetVoid();
+  return function_;
+}
+
 absl::StatusOr<llvm::Function*> KernelEmitter::Emit() {
-  CreateFunction();
+  llvm::Type *pointer = ir_.getPtrTy(), *i64 = ir_.getInt64Ty();
+  CreateFunction("kernel.", {pointer, i64, i64});
   EmitIdle();
   BindBuffers();
   ASSAY_RETURN_IF_ERROR(EmitForm());

@@ -276,4 +276,51 @@ absl::Status NestEmitter::Emit(absl::Span<const KernelOutput> outputs, const Wal
   });
 }
 
+absl::Status NestEmitter::EmitLine(const WalkPlan& walk, const Shape& shape, int64_t innermost,
+                                   Value* line) {
+  llvm::IRBuilder<>& ir = elements_.builder().ir();
+  const int64_t extent = shape.dimension(innermost);
+  Value* first = elements_.IndexMul(line, extent);
+  const LoopPart within = {
+      ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, ir.CreateSub(part_.begin, first),
+                               elements_.Index(0)),
+      ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ir.CreateSub(part_.end, first),
+                               elements_.Index(extent))};
+  std::vector<Value*> dims = elements_.Delinearize(shape.dimensions(), first);
+  // An extent of one element promises nothing: there is always a tail.
+  return EmitLaneLoop(walk.width, within, /*extent=*/1, [&](Value* i, int width) {
+    ElementIndex at;
+    at.dims = dims;
+    at.dims[innermost] = i;
+    at.width = width;
+    at.lane_dim = width > 1 ? walk.lane_dim : -1;
+    return at;
+  });
+}
+
+absl::Status NestEmitter::EmitElementsOfPart(absl::Span<const KernelOutput> outputs,
+                                             const WalkPlan& walk) {
+  outputs_ = outputs;
+  const Shape& shape = WrittenShape(*outputs[0].instruction);
+  if (walk.kind == WalkPlan::kLinear) {
+    return EmitLaneLoop(walk.width, part_, /*extent=*/1, [](Value* i, int width) {
+      ElementIndex at;
+      at.linear = i;
+      at.width = width;
+      return at;
+    });
+  }
+  int64_t innermost = shape.rank() - 1;
+  while (innermost > 0 && shape.dimension(innermost) == 1) --innermost;
+  llvm::IRBuilder<>& ir = elements_.builder().ir();
+  Value* extent = elements_.Index(shape.dimension(innermost));
+  Value* end = ir.CreateSDiv(
+      ir.CreateAdd(part_.end, elements_.Index(shape.dimension(innermost) - 1)), extent);
+  const auto body = [&](Value* line, const ElementValues&) -> absl::StatusOr<ElementValues> {
+    ASSAY_RETURN_IF_ERROR(EmitLine(walk, shape, innermost, line));
+    return ElementValues{};
+  };
+  return elements_.Loop(ir.CreateSDiv(part_.begin, extent), end, 1, {}, body).status();
+}
+
 }  // namespace assay

@@ -41,6 +41,10 @@ class NestEmitter {
   // computed once.
   absl::Status Emit(absl::Span<const KernelOutput> outputs, const WalkPlan& walk);
 
+  // Stores only the elements of the part, which counts those of the whole array in row-major order
+  // and may begin and end anywhere.
+  absl::Status EmitElementsOfPart(absl::Span<const KernelOutput> outputs, const WalkPlan& walk);
+
  private:
   using IndexAt = std::function<ElementIndex(llvm::Value* i, int width)>;
 
@@ -65,6 +69,9 @@ class NestEmitter {
   // The innermost loop over `extent` elements, or the part of them: whole vectors, then what is
   // left.
   absl::Status EmitLaneLoop(int width, LoopPart range, int64_t extent, const IndexAt& index_at);
+  // The elements of the part that are in one line along dimension `innermost`.
+  absl::Status EmitLine(const WalkPlan& walk, const Shape& shape, int64_t innermost,
+                        llvm::Value* line);
   absl::Status StoreAll(const ElementIndex& index);
   void Store(const KernelOutput& output, const ElementIndex& index, const ElementValues& element);
   void StoreLanes(ElementType type, llvm::Value* value, llvm::Value* pointer);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/algorithm/container.h"
+#include "optimized/analysis/walks/contraction_views.h"
 #include "optimized/analysis/walks/reductions.h"
 #include "optimized/analysis/walks/walks.h"
 #include "spec/base/error.h"
@@ -52,6 +53,7 @@ class KernelPlanner {
   bool ReusesAnOperand() const;
   TaskSpan SpanOf(bool one_nest);
   void SplitAmongThreads(bool one_nest);
+  void AddEpilogue();
   void AddUpdate();
   void AddConcatenated();
   void AddNest(std::vector<NestOutput> outputs);
@@ -222,7 +224,8 @@ WalkPlan KernelPlanner::ChooseWalk(Outputs outputs) {
   if (ReducesColumns(first, choice.width)) choice.width *= kColumnVectors;
   choice.can_walk_lanes = [&](int lane_dim) { return WalksInLanes(outputs, lane_dim); };
   const WalkPlan walk = PlanWalk(choice);
-  if (walk.kind == WalkPlan::kScalar && outputs[0].starts.empty()) return InTiles(walk, outputs);
+  const bool is_whole = outputs[0].starts.empty() && plan_.form != Form::kContraction;
+  if (walk.kind == WalkPlan::kScalar && is_whole) return InTiles(walk, outputs);
   return walk.width > 1 && !AllowVectors() ? WithoutVectors(walk) : walk;
 }
 
@@ -260,6 +263,13 @@ void KernelPlanner::AddNest(std::vector<NestOutput> outputs) {
   plan_.nests.push_back(std::move(nest));
 }
 
+void KernelPlanner::AddEpilogue() {
+  const Instruction* sums = SumsBeforeEpilogue(root_);
+  if (sums == nullptr) return;
+  walks_.AddSource({frame_, sums});
+  AddNest(outputs_);
+}
+
 void KernelPlanner::AddUpdate() {
   const Instruction& top = plan_.top();
   AddNest({{top.operand(1),
@@ -292,6 +302,7 @@ absl::StatusOr<KernelPlan> KernelPlanner::Plan() {
   plan_.form = ChooseForm();
   const bool one_nest = plan_.form == Form::kNests && ChooseOneNest();
   SplitAmongThreads(one_nest);
+  if (plan_.form == Form::kContraction) AddEpilogue();
   if (plan_.form == Form::kUpdateInPlace) AddUpdate();
   if (plan_.form == Form::kConcatenate) AddConcatenated();
   if (plan_.form == Form::kNests && one_nest) AddNest(outputs_);

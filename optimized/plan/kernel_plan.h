@@ -51,7 +51,8 @@ struct KernelPlan {
   bool is_rare = false;       // runs too rarely for formulas of f64 to be worth their translation
   bool takes_better = false;  // of kNative: the way that the target prefers
   std::string library_call;   // empty: emitted code does the work
-  std::vector<NestPlan> nests;
+  std::vector<NestPlan>
+      nests;                 // of kContraction: what is made of its sums; none: they are the result
   SplitPlan split;           // of [0, extent)
   bool is_parallel = false;  // threads share it
 

@@ -70,6 +70,7 @@ absl::Span<const RuntimeSymbol> RuntimeSymbols() {
         {"assay_replica_id", Address(ReplicaId)},
         {"assay_partition_id", Address(PartitionId)},
         {"assay_contract", Address(Contract)},
+        {"assay_contract_then", Address(ContractThen)},
         {"assay_sort_lines", Address(SortLines)},
         {"assay_sort_lines_by_key", Address(SortLinesByKey)},
         {"assay_select_lines_by_key", Address(SelectLinesByKey)},

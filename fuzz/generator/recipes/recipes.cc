@@ -20,7 +20,7 @@ std::vector<Recipe> RecipesOfAllFamilies() {
         WindowRecipes(),        DynamicSizeRecipes(), ControlRecipes(),   LayoutRecipes(),
         CommunicationRecipes(), BaitRecipes(),        PairRecipes(),      GridRecipes(),
         LapackRecipes(),        EdgeRecipes(),        JointRecipes(),     ExactRecipes(),
-        LibraryRecipes(),       FormRecipes()}) {
+        LibraryRecipes(),       FormRecipes(),        LayerRecipes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

@@ -68,6 +68,10 @@ absl::Span<const Recipe> JointRecipes();
 absl::Span<const Recipe> ExactRecipes();
 absl::Span<const Recipe> LibraryRecipes();
 absl::Span<const Recipe> FormRecipes();
+absl::Span<const Recipe> LayerRecipes();
+
+// An array given as it is: larger than other arrays of the program (recipes_contraction.cc).
+Instruction* LargeOperand(Program& program, ElementType type, const DimVector& dimensions);
 
 // A reducer of two scalars of `type` and an initial value that fits it (recipes_reduction.cc).
 struct Reducer {

@@ -8,20 +8,20 @@
 #include "fuzz/generator/recipes/recipes.h"
 
 namespace assay {
-namespace {
 
-constexpr int64_t kMostProducts = 60000;
-constexpr int64_t kMostOfFramework = 8192;  // elements of an array
-// Sizes of products that compilers pack: around the work from which that pays.
-constexpr int64_t kLeastPacked = 1 << 14, kMostPacked = 1 << 18;
-
-// Given as it is: larger than other arrays of the program.
 Instruction* LargeOperand(Program& program, ElementType type, const DimVector& dimensions) {
   Choices& choices = program.choices();
   const ValueFamily family = choices.Pick(
       {ValueFamily::kOrdinary, ValueFamily::kOrdinary, ValueFamily::kExact, ValueFamily::kWide});
   return program.GivenParameter(LiteralOfFamily(Shape::Array(type, dimensions), family, choices));
 }
+
+namespace {
+
+constexpr int64_t kMostProducts = 60000;
+constexpr int64_t kMostOfFramework = 8192;  // elements of an array
+// Sizes of products that compilers pack: around the work from which that pays.
+constexpr int64_t kLeastPacked = 1 << 14, kMostPacked = 1 << 18;
 
 // The part that each dimension of both sides plays. Lists pair by position.
 struct DotPlan {

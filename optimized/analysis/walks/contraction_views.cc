@@ -168,6 +168,32 @@ std::optional<ArrayView> ViewOfOperand(const Instruction& operand,
 
 using Chain = std::vector<const Instruction*>;
 
+// The only dot; nullptr: there is none, or more.
+const Instruction* DotOf(const Computation& computation) {
+  const Instruction* dot = nullptr;
+  for (const Instruction* op : computation) {
+    if (op->opcode() != Opcode::kDot) continue;
+    if (dot != nullptr) return nullptr;
+    dot = op;
+  }
+  return dot;
+}
+
+// The ops behind a dot each of which is all that reads the one before it.
+Chain ChainBehind(const Instruction& dot) {
+  Chain chain;
+  const Instruction* at = &dot;
+  while (at != dot.parent()->root() && at->users().size() == 1) {
+    const Instruction* user = at->users()[0];
+    if (user->operand_count() != 1 || !user->shape().IsArray() || !MayStandBehind(*user, dot)) {
+      break;
+    }
+    chain.push_back(user);
+    at = user;
+  }
+  return chain;
+}
+
 }  // namespace
 
 ArrayView ArrayView::Of(const Shape& shape) {
@@ -232,6 +258,7 @@ std::optional<ContractionView> ViewContraction(const Instruction& dot,
   if (is_empty(&dot) || absl::c_any_of(dot.operands(), is_empty)) return std::nullopt;
   ContractionView view;
   view.dot = &dot;
+  view.sums = after.empty() ? &dot : after.back();
   view.lhs_source = lhs_before.empty() ? dot.operand(0) : lhs_before.back()->operand(0);
   view.rhs_source = rhs_before.empty() ? dot.operand(1) : rhs_before.back()->operand(0);
   std::optional<ArrayView> lhs = ViewOfOperand(*dot.operand(0), lhs_before, bend);
@@ -249,25 +276,30 @@ std::optional<ContractionView> ViewContraction(const Instruction& dot,
 std::optional<ContractionView> ViewContraction(const Instruction& kernel, const NumberBend& bend) {
   if (kernel.opcode() == Opcode::kDot) return ViewContraction(kernel, {}, {}, {}, bend);
   if (kernel.opcode() != Opcode::kFusion) return std::nullopt;
-  Chain after;
-  const Instruction* at = kernel.callee()->root();
-  while (at->opcode() != Opcode::kDot) {
-    if (at->operand_count() != 1 || !at->shape().IsArray()) return std::nullopt;
-    after.insert(after.begin(), at);
-    at = at->operand(0);
-  }
-  const Instruction& dot = *at;
-  for (const Instruction* op : after) {
-    if (!MayStandBehind(*op, dot)) return std::nullopt;
-  }
+  const Instruction* found = DotOf(*kernel.callee());
+  if (found == nullptr) return std::nullopt;
+  const Instruction& dot = *found;
   Chain before[2];
   for (int side = 0; side < 2; ++side) {
-    for (at = dot.operand(side); at->opcode() != Opcode::kParameter; at = at->operand(0)) {
+    const Instruction* at = dot.operand(side);
+    for (; at->opcode() != Opcode::kParameter; at = at->operand(0)) {
       if (!MayStandBefore(*at)) return std::nullopt;
       before[side].push_back(at);
     }
   }
-  return ViewContraction(dot, before[0], before[1], after, bend);
+  Chain after = ChainBehind(dot);
+  // An op that no steps say is made of the sums like all else behind them.
+  for (;; after.pop_back()) {
+    std::optional<ContractionView> view = ViewContraction(dot, before[0], before[1], after, bend);
+    if (view.has_value() || after.empty()) return view;
+  }
+}
+
+const Instruction* SumsBeforeEpilogue(const Instruction& kernel) {
+  if (kernel.opcode() != Opcode::kFusion) return nullptr;
+  const std::optional<ContractionView> view = ViewContraction(kernel);
+  if (!view.has_value() || view->sums == kernel.callee()->root()) return nullptr;
+  return view->sums;
 }
 
 bool AppendCommonAxes(absl::Span<const Factors* const> of, std::vector<CommonAxis>& axes) {

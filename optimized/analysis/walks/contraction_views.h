@@ -33,6 +33,7 @@ using NumberBend = std::function<int64_t(std::string_view claim, const Instructi
 
 struct ContractionView {
   const Instruction* dot = nullptr;
+  const Instruction* sums = nullptr;  // whose elements are written: the dot, or the last behind it
   const Instruction* lhs_source = nullptr;  // whose memory is read
   const Instruction* rhs_source = nullptr;
   ArrayView lhs, rhs, out;
@@ -46,10 +47,14 @@ std::optional<ContractionView> ViewContraction(const Instruction& dot,
                                                absl::Span<const Instruction* const> after,
                                                const NumberBend& bend = nullptr);
 
-// A dot by itself, or a fusion of nothing but such ops around one; its sources are operands of the
-// dot or parameters of the fusion.
+// A dot by itself, or a fusion of such ops around one, with whatever is made of its sums element by
+// element behind them; its sources are operands of the dot or parameters of the fusion.
 std::optional<ContractionView> ViewContraction(const Instruction& kernel,
                                                const NumberBend& bend = nullptr);
+
+// The instruction of a fusion whose elements the rest of it is made of; nullptr: nothing is behind
+// the sums, or it is no such fusion.
+const Instruction* SumsBeforeEpilogue(const Instruction& kernel);
 
 // True if such an op may stand before a dot, or behind one. It may still be that no steps say it.
 bool MayStandBefore(const Instruction& op);

@@ -375,8 +375,9 @@ std::pair<int64_t, int64_t> OperandsOfContraction(const Instruction& kernel) {
   return {view->lhs_source->parameter_number(), view->rhs_source->parameter_number()};
 }
 
-absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, Value* lhs, Value* rhs,
-                           Value* result, DotKernelRange range) {
+absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, DotArrays arrays,
+                           DotKernelRange range, DotEpilogue epilogue) {
+  const auto [lhs, rhs, result] = arrays;
   const KernelBends& bends = emitter.builder().bends();
   const auto bend = [&](std::string_view claim, const Instruction& op, int64_t known) {
     return bends.Number(claim, &op, known);
@@ -388,11 +389,19 @@ absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, Valu
   llvm::Function* function = ir.GetInsertBlock()->getParent();
   llvm::Module& module = *function->getParent();
   llvm::Type* pointer = ir.getPtrTy();
-  llvm::FunctionCallee contract = module.getOrInsertFunction(
-      "assay_contract", llvm::FunctionType::get(
-                            ir.getVoidTy(), {pointer, pointer, pointer, pointer, pointer}, false));
-  ir.CreateCall(contract,
-                {LoadContext(ir, function->getArg(0)), PlanData(module, *plan), lhs, rhs, result});
+  plan->sums_apart = epilogue.sums_apart ? 1 : 0;
+  Value* table = function->getArg(0);
+  llvm::SmallVector<Value*, 7> arguments = {LoadContext(ir, table), PlanData(module, *plan), lhs,
+                                            rhs, result};
+  if (epilogue.function != nullptr) {
+    arguments.push_back(epilogue.function);
+    arguments.push_back(table);
+  }
+  const llvm::SmallVector<llvm::Type*, 7> types(arguments.size(), pointer);
+  ir.CreateCall(module.getOrInsertFunction(
+                    epilogue.function == nullptr ? "assay_contract" : "assay_contract_then",
+                    llvm::FunctionType::get(ir.getVoidTy(), types, false)),
+                arguments);
   return absl::OkStatus();
 }
 

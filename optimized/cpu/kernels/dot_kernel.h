@@ -13,9 +13,19 @@
 
 namespace assay {
 
+struct DotArrays {
+  llvm::Value *lhs, *rhs, *result;
+};
+
 struct DotKernelRange {
   llvm::Value* begin = nullptr;  // of the result dimension that is cut
   llvm::Value* end = nullptr;
+};
+
+// Code that makes something of the sums as soon as they are complete.
+struct DotEpilogue {
+  llvm::Function* function = nullptr;  // an EpilogueFn of the runtime; nullptr: sums are the result
+  bool sums_apart = false;             // the sums have no room where the result lies
 };
 
 // The code for a dot or a convolution that is large enough, or for a fusion of a dot with ops that
@@ -28,7 +38,7 @@ std::optional<ContractionCode> ContractionCodeOf(const Instruction& instruction,
 std::pair<int64_t, int64_t> OperandsOfContraction(const Instruction& kernel);
 
 // `range` limits the dimension that threads may cut; pointers are to row-major arrays.
-absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, llvm::Value* lhs,
-                           llvm::Value* rhs, llvm::Value* result, DotKernelRange range);
+absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, DotArrays arrays,
+                           DotKernelRange range, DotEpilogue epilogue = {});
 
 }  // namespace assay

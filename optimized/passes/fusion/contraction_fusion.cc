@@ -1,12 +1,16 @@
-// Grows a chain of ops per operand and one behind the dot, as long as steps in memory say it.
+// Grows a chain of ops per operand and one behind the dot, as long as steps in memory say it, and
+// takes in what is made of the sums element by element.
 #include "optimized/passes/fusion/contraction_fusion.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "optimized/analysis/walks/contraction_views.h"
+#include "optimized/passes/util/contraction_epilogue.h"
 #include "optimized/passes/util/module_util.h"
 #include "optimized/target/target.h"
 #include "spec/base/strings.h"
@@ -16,6 +20,7 @@ namespace {
 
 constexpr size_t kMaxChain = 8;
 constexpr size_t kMaxAxes = 6;  // by role
+constexpr int64_t kShortestLine = 16;
 
 using Chain = std::vector<Instruction*>;
 struct Chains {
@@ -32,8 +37,8 @@ void DropRenamings(Chain& chain) {
 
 class Fuser {
  public:
-  Fuser(Instruction* dot, PassContext& context, const Purity& purity)
-      : dot_(dot), context_(context), purity_(purity) {}
+  Fuser(Instruction* dot, PassContext& context, const Purity& purity, EpilogueFinder& epilogues)
+      : dot_(dot), context_(context), purity_(purity), epilogues_(epilogues) {}
 
   bool Run() {
     const Target* target = context_.options.target;
@@ -44,7 +49,9 @@ class Fuser {
     for (int64_t side : {0, 1}) GrowBefore(side);
     GrowBehind();
     if (!Fits()) return Stays("the dimensions are cut in too many ways");
-    if (!chains_.before[0].empty() || !chains_.before[1].empty() || !chains_.behind.empty()) {
+    GrowEpilogue();
+    if (!chains_.before[0].empty() || !chains_.before[1].empty() || !chains_.behind.empty() ||
+        !epilogue_.members.empty()) {
       Build();
       return true;
     }
@@ -89,6 +96,10 @@ class Fuser {
       chain.pop_back();
       DropRenamings(chain);
     }
+    AskForAll(chain);
+  }
+
+  void AskForAll(Chain& chain) {
     for (size_t k = 0; k < chain.size(); ++k) {
       if (Asks(chain[k])) continue;
       chain.resize(k);
@@ -121,10 +132,7 @@ class Fuser {
     Chain all;
     Instruction* op = dot_;
     while (all.size() < kMaxChain && op != dot_->parent()->root()) {
-      if (op->users().size() != 1) {
-        if (op == dot_) Stays("several read it");
-        break;
-      }
+      if (op->users().size() != 1) break;
       Instruction* user = op->users()[0];
       if (user->operand_count() != 1 || !MayStandBehind(*user, *dot_) || !IsTaken(*user)) {
         TellEnd(*user, false);
@@ -133,7 +141,47 @@ class Fuser {
       all.push_back(user);
       op = user;
     }
-    Take(all, chains_.behind);
+    chains_.behind = std::move(all);
+    while (!chains_.behind.empty() && !Fits()) chains_.behind.pop_back();
+  }
+
+  Instruction* Sums() const { return chains_.behind.empty() ? dot_ : chains_.behind.back(); }
+
+  // The elements of the result that lie side by side where a contraction completes them.
+  int64_t LineOfSums() const {
+    const std::optional<ContractionView> view = View();
+    const std::optional<ContractionAxes> axes = view.has_value() ? AxesOf(*view) : std::nullopt;
+    int64_t longest = 0;
+    if (!axes.has_value()) return longest;
+    for (const std::vector<CommonAxis>* side : {&axes->m, &axes->n}) {
+      if (!side->empty() && side->back().steps[2] == 1) {
+        longest = std::max(longest, side->back().size);
+      }
+    }
+    return longest;
+  }
+
+  void GrowEpilogue() {
+    epilogue_ = epilogues_.Find(Sums());
+    if (!epilogue_.members.empty() && LineOfSums() < kShortestLine) {
+      epilogue_ = {};
+      epilogue_.why_not = "its lines are too short to be finished one by one";
+    }
+    if (epilogue_.members.empty() && epilogue_.why_not.empty() && Sums()->users().size() > 1) {
+      epilogue_.why_not = "several read it";
+    }
+    if (!epilogue_.why_not.empty()) Stays(epilogue_.why_not);
+    const size_t behind = chains_.behind.size();
+    if (epilogue_.members.empty()) {
+      DropRenamings(chains_.behind);
+      return AskForAll(chains_.behind);
+    }
+    AskForAll(chains_.behind);
+    if (chains_.behind.size() < behind ||
+        !context_.gates.Allow(DecisionKind::kKernel, "fuse-epilogue", epilogue_.result)) {
+      epilogue_.members.clear();
+      DropRenamings(chains_.behind);
+    }
   }
 
   void Build() {
@@ -141,32 +189,42 @@ class Fuser {
     Computation* fused = computation->parent()->AddComputation("fused_dot");
     absl::flat_hash_map<const Instruction*, Instruction*> inside;
     std::vector<Instruction*> operands;
+    const auto read = [&](Instruction* source) {
+      Instruction*& parameter = inside[source];
+      if (parameter != nullptr) return;
+      parameter = fused->AddParameter(static_cast<int64_t>(operands.size()), source->shape());
+      operands.push_back(source);
+    };
     const auto copy = [&](const Instruction* op) {
       std::vector<Instruction*> arguments;
       for (const Instruction* operand : op->operands()) arguments.push_back(inside.at(operand));
-      inside[op] = fused->Add(op->opcode(), op->shape(), arguments, op->attributes(), op->callees(),
-                              op->name());
+      Instruction* added = fused->Add(op->opcode(), op->shape(), arguments, op->attributes(),
+                                      op->callees(), op->name());
+      added->set_literal(op->shared_literal());
+      inside[op] = added;
     };
     for (size_t side = 0; side < 2; ++side) {
       const Chain& chain = chains_.before[side];
       Instruction* source =
           chain.empty() ? dot_->operand(static_cast<int64_t>(side)) : chain.back()->operand(0);
-      if (!inside.contains(source)) {
-        inside[source] =
-            fused->AddParameter(static_cast<int64_t>(operands.size()), source->shape());
-        operands.push_back(source);
-      }
+      read(source);
       for (size_t k = chain.size(); k-- > 0;) {
         if (!inside.contains(chain[k])) copy(chain[k]);
       }
     }
     copy(dot_);
     for (const Instruction* op : chains_.behind) copy(op);
-    Instruction* last = chains_.behind.empty() ? dot_ : chains_.behind.back();
+    for (Instruction* op : epilogue_.members) {
+      if (inside.contains(op)) continue;  // stands before the dot, too
+      for (Instruction* operand : op->operands()) read(operand);
+      copy(op);
+    }
+    Instruction* last = epilogue_.members.empty() ? Sums() : epilogue_.result;
     fused->set_root(inside.at(last));
     Instruction* fusion =
         computation->Add(Opcode::kFusion, last->shape(), operands,
                          Attributes().Set(Attr::kFusionKind, FusionKind::kOutput), {&fused, 1});
+    epilogues_.Replaced(last, fusion);
     last->ReplaceAllUsesWith(fusion);
     computation->RemoveWithDeadOperands(last);
   }
@@ -174,7 +232,9 @@ class Fuser {
   Instruction* dot_;
   PassContext& context_;
   const Purity& purity_;
+  EpilogueFinder& epilogues_;
   Chains chains_;
+  Epilogue epilogue_;
 };
 
 }  // namespace
@@ -188,8 +248,10 @@ absl::StatusOr<bool> ContractionFusion::Run(Module& module, PassContext& context
     for (Instruction* inst : computation->PostOrder()) {
       if (inst->opcode() == Opcode::kDot) dots.push_back(inst);
     }
+    if (dots.empty()) continue;
+    EpilogueFinder epilogues(computation, purity);
     // Nothing that a dot takes in is a dot: none of those that wait goes with another.
-    for (Instruction* dot : dots) changed |= Fuser(dot, context, purity).Run();
+    for (Instruction* dot : dots) changed |= Fuser(dot, context, purity, epilogues).Run();
   }
   return changed;
 }

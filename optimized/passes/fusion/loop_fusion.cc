@@ -8,9 +8,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "optimized/passes/util/fusible.h"
 #include "optimized/passes/util/module_util.h"
 #include "spec/base/strings.h"
-#include "spec/ops/op_table.h"
 
 namespace assay {
 namespace {
@@ -20,84 +20,6 @@ constexpr size_t kMaxOutputs = 8;      // that one fusion stores beside its root
 constexpr size_t kMaxDuplicates = 8;   // of them, how many are computed elsewhere too
 constexpr size_t kMaxUsers = 256;  // of an instruction that is fused; more are not looked through
 constexpr double kMaxRepeats = 4;  // how often one instruction is emitted into one fusion
-
-// Ops whose every element is an element of an operand, or a formula of the index.
-bool MovesData(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kReverse:
-    case Opcode::kSlice:
-    case Opcode::kPad:
-    case Opcode::kConcatenate:
-    case Opcode::kDynamicSlice:
-    case Opcode::kIota:
-    case Opcode::kConstant:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// A few machine instructions: cheaper to compute again than to load.
-bool IsCheapArithmetic(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-    case Opcode::kAdd:
-    case Opcode::kAnd:
-    case Opcode::kBitcastConvert:
-    case Opcode::kClamp:
-    case Opcode::kCompare:
-    case Opcode::kConvert:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kMultiply:
-    case Opcode::kNegate:
-    case Opcode::kNot:
-    case Opcode::kOr:
-    case Opcode::kSelect:
-    case Opcode::kShiftLeft:
-    case Opcode::kShiftRightArithmetic:
-    case Opcode::kShiftRightLogical:
-    case Opcode::kSubtract:
-    case Opcode::kXor:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsElementwise(const Instruction& inst) {
-  return Info(inst.opcode()).Is(kElementwise) && inst.callees().empty() &&
-         inst.opcode() != Opcode::kCopy;
-}
-
-// Memory is row-major whatever order a layout writes down, and no op that is fused can tell. Tiles
-// and the like it cannot ignore.
-bool HasPlainMemory(const Shape& shape) { return shape.layout().extras() == nullptr; }
-
-// One number everywhere, or a count: cheaper to make than to load. It is made anew wherever it is
-// read, and counts for nothing.
-bool IsFormula(const Instruction& inst) {
-  return inst.operand_count() == 0 ||
-         (inst.opcode() == Opcode::kBroadcast && inst.operand(0)->shape().rank() == 0);
-}
-
-// May be computed element by element inside a fusion.
-bool IsFusible(const Instruction& inst, const Purity& purity) {
-  if (!IsPlain(inst) || !purity.IsPure(inst) || !HasPlainMemory(inst.shape()) ||
-      IsComplex(inst.shape().element_type())) {
-    return false;
-  }
-  if (inst.opcode() == Opcode::kConstant)
-    return inst.literal() != nullptr && inst.shape().rank() == 0;
-  // The width may change, and with it the rank.
-  if (inst.opcode() == Opcode::kBitcastConvert) {
-    return SameDimensions(inst.shape(), inst.operand(0)->shape());
-  }
-  return MovesData(inst.opcode()) || IsElementwise(inst);
-}
 
 bool IsPlainReduce(const Instruction& inst) {
   const auto is_plain = [](const Shape& shape) {
@@ -250,7 +172,7 @@ class Planner {
       const Member& reader = found->second;
       placed.exclusive &= reader.exclusive && !IsReadElsewhere(*candidate, *user);
       const bool same_index =
-          IsElementwise(*user) && SameDimensions(user->shape(), candidate->shape());
+          IsElementwiseOp(*user) && SameDimensions(user->shape(), candidate->shape());
       const int space = same_index ? reader.index_space : ++spaces;
       if (std::find(seen_spaces.begin(), seen_spaces.end(), space) != seen_spaces.end()) continue;
       seen_spaces.push_back(space);
@@ -286,7 +208,7 @@ class Planner {
                  const Group& group) const {
     const Instruction& root = *group.root;
     if (inst.operand_count() == 0 || member.exclusive || &inst == root_ ||
-        group.outputs.size() >= kMaxOutputs || !IsElementwise(root) || !IsElementwise(inst) ||
+        group.outputs.size() >= kMaxOutputs || !IsElementwiseOp(root) || !IsElementwiseOp(inst) ||
         !SameDimensions(inst.shape(), root.shape())) {
       return false;
     }

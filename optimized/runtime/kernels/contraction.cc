@@ -75,12 +75,17 @@ void DropInnerWindows(ContractionPlan& plan) {
   plan.window_count = kept;
 }
 
-void RunPhase(RunContext* context, ContractionPlan plan, const uint8_t* lhs, const uint8_t* rhs,
-              uint8_t* out) {
-  if (RunsAlongBatch(plan)) return RunAlongBatch(context, plan, lhs, rhs, out);
+// Returns true if `finish` got all sums.
+bool RunPhase(RunContext* context, ContractionPlan plan, const uint8_t* lhs, const uint8_t* rhs,
+              uint8_t* out, const ContractionFinish* finish) {
+  if (RunsAlongBatch(plan)) {
+    RunAlongBatch(context, plan, lhs, rhs, out);
+    return false;
+  }
   DropInnerWindows(plan);
   ContractionSides sides = SidesOf(plan);
-  if (sides.lhs.count == 0 || sides.rhs.count == 0) return;
+  if (sides.lhs.count == 0 || sides.rhs.count == 0) return false;
+  if (finish != nullptr && !CompletesLines(plan, sides)) finish = nullptr;
   const int64_t lhs_bytes = BitWidth(static_cast<ElementType>(plan.lhs_type)) / 8;
   const int64_t rhs_bytes = BitWidth(static_cast<ElementType>(plan.rhs_type)) / 8;
   const int64_t out_bytes = BitWidth(static_cast<ElementType>(plan.out_type)) / 8;
@@ -96,7 +101,7 @@ void RunPhase(RunContext* context, ContractionPlan plan, const uint8_t* lhs, con
   auto run = [&](RunContext* of, ContractionSides& mine, int64_t b) {
     RunTiles(of, plan, mine, lhs + (plan.lhs_start + lhs_at[b]) * lhs_bytes,
              rhs + (plan.rhs_start + rhs_at[b]) * rhs_bytes,
-             out + (plan.out_start + out_at[b]) * out_bytes);
+             out + (plan.out_start + out_at[b]) * out_bytes, finish);
   };
   const int64_t work = sides.lhs.count * sides.rhs.count * std::max<int64_t>(1, sides.terms);
   const bool many = batch > 1 && batch >= 2 * context->threads() && work < (int64_t{1} << 24);
@@ -104,7 +109,7 @@ void RunPhase(RunContext* context, ContractionPlan plan, const uint8_t* lhs, con
     RunContext alone = context->Alone();
     const bool small = work < kSmallContraction;
     for (int64_t b = 0; b < batch; ++b) run(small ? &alone : context, sides, b);
-    return;
+    return finish != nullptr;
   }
   // Many small ones: a thread takes whole ones.
   const int64_t grain = std::max<int64_t>(
@@ -114,14 +119,31 @@ void RunPhase(RunContext* context, ContractionPlan plan, const uint8_t* lhs, con
     ContractionSides mine = sides;
     for (int64_t b = begin; b < end; ++b) run(&alone, mine, b);
   });
+  return finish != nullptr;
 }
 
-void ContractReal(RunContext* context, const ContractionPlan& plan, const void* lhs,
-                  const void* rhs, void* out) {
+// Returns true if `finish` got all sums.
+bool ContractReal(RunContext* context, const ContractionPlan& plan, const void* lhs,
+                  const void* rhs, void* out, const ContractionFinish* finish = nullptr) {
+  // Phases write to elements that are apart.
+  const bool is_dilated =
+      std::any_of(plan.windows, plan.windows + plan.window_count,
+                  [](const ContractionWindow& window) { return window.base_dilation > 1; });
+  if (is_dilated) finish = nullptr;
+  bool is_finished = true;
   ForEachPhase(plan, 0, [&](const ContractionPlan& part) {
-    RunPhase(context, part, static_cast<const uint8_t*>(lhs), static_cast<const uint8_t*>(rhs),
-             static_cast<uint8_t*>(out));
+    is_finished &= RunPhase(context, part, static_cast<const uint8_t*>(lhs),
+                            static_cast<const uint8_t*>(rhs), static_cast<uint8_t*>(out), finish);
   });
+  return is_finished;
+}
+
+int64_t ResultsOf(const ContractionPlan& plan) {
+  int64_t results = 1;
+  for (int64_t a = 0; a < plan.batch_count; ++a) results *= plan.batch[a].size;
+  for (int64_t a = 0; a < plan.m_count; ++a) results *= plan.m[a].size;
+  for (int64_t a = 0; a < plan.n_count; ++a) results *= plan.n[a].size;
+  return results;
 }
 
 // The plan with steps in parts instead of elements.
@@ -189,13 +211,28 @@ bool CanContract(int64_t lhs_type, int64_t rhs_type, int64_t sum_type, int64_t o
 
 void Contract(RunContext* context, const ContractionPlan* plan, const void* lhs, const void* rhs,
               void* out) {
-  if (plan->is_complex == 0) return ContractReal(context, *plan, lhs, rhs, out);
-  if (static_cast<ElementType>(plan->sum_type) == ElementType::kF32) {
+  if (plan->is_complex == 0) {
+    ContractReal(context, *plan, lhs, rhs, out);
+  } else if (static_cast<ElementType>(plan->sum_type) == ElementType::kF32) {
     ContractComplex(context, *plan, lhs, static_cast<const float*>(rhs), static_cast<float*>(out));
   } else {
     ContractComplex(context, *plan, lhs, static_cast<const double*>(rhs),
                     static_cast<double*>(out));
   }
+}
+
+void ContractThen(RunContext* context, const ContractionPlan* plan, const void* lhs,
+                  const void* rhs, void* out, EpilogueFn epilogue, void** table) {
+  constexpr int64_t kGrain = 4096;
+  const int64_t bytes = BitWidth(static_cast<ElementType>(plan->out_type)) / 8;
+  const int64_t results = ResultsOf(*plan);
+  const ScratchPool::Block apart =
+      context->scratch->Take(plan->sums_apart != 0 ? results * bytes : 64);
+  if (plan->sums_apart != 0) out = apart.as<uint8_t>();
+  const ContractionFinish finish{epilogue, table, static_cast<const uint8_t*>(out), bytes};
+  if (ContractReal(context, *plan, lhs, rhs, out, &finish)) return;
+  context->Split(results, kGrain,
+                 [&](int64_t begin, int64_t end) { finish.Run(begin, end - begin); });
 }
 
 }  // namespace assay

@@ -40,6 +40,8 @@ struct ContractionPlan {
   // and there is an axis of sums to spare. A complex product is four real ones.
   int64_t is_complex = 0;
   int64_t lhs_start = 0, rhs_start = 0, out_start = 0;  // in elements
+  // ContractThen keeps the sums apart from the result, whose elements have another size.
+  int64_t sums_apart = 0;
   int64_t batch_count = 0, m_count = 0, n_count = 0, sum_count = 0, window_count = 0;
   ContractionAxis batch[kMaxAxes];  // of both operands and the result
   ContractionAxis m[kMaxAxes];      // of the left operand and the result
@@ -54,5 +56,14 @@ bool CanContract(int64_t lhs_type, int64_t rhs_type, int64_t sum_type, int64_t o
 // Writes every element of the result that the plan names.
 void Contract(RunContext* context, const ContractionPlan* plan, const void* lhs, const void* rhs,
               void* out);
+
+// Compiled code that makes elements [begin, end) of the results out of their sums, of which `sums`
+// is the first. They may lie where one of the results does.
+using EpilogueFn = void (*)(void** table, int64_t begin, int64_t end, const void* sums);
+
+// Contracts, and hands each sum once to `epilogue`, as soon as a block of them is complete and
+// while it is in the cache. The plan names every element of the result.
+void ContractThen(RunContext* context, const ContractionPlan* plan, const void* lhs,
+                  const void* rhs, void* out, EpilogueFn epilogue, void** table);
 
 }  // namespace assay

@@ -26,7 +26,7 @@ const ContractionSide* LanesOf(const ContractionSides& sides) {
 // T: of the lanes, the sums and the result.
 template <typename T>
 void RunTyped(RunContext* context, const ContractionPlan& plan, const ContractionSides& sides,
-              T* out) {
+              T* out, const ContractionFinish* finish) {
   const ContractionSide& lanes = *LanesOf(sides);
   const ContractionSide& rows = &lanes == &sides.rhs ? sides.lhs : sides.rhs;
   const int64_t row_type = &lanes == &sides.rhs ? plan.lhs_type : plan.rhs_type;
@@ -57,7 +57,9 @@ void RunTyped(RunContext* context, const ContractionPlan& plan, const Contractio
           product.sums_stride = kLanes;
           (sizeof(T) == sizeof(float) ? kernels.thin_f32 : kernels.thin_f64)(product);
           for (int64_t r = 0; r < rows.count; ++r) {
-            std::copy_n(sums + r * kLanes, count, out + places.out[r] + first);
+            T* to = out + places.out[r] + first;
+            std::copy_n(sums + r * kLanes, count, to);
+            if (finish != nullptr) finish->Run(finish->NumberOf(to), count);
           }
           *context->work += rows.count * count * sides.terms;
         }
@@ -77,11 +79,11 @@ bool RunsByRows(const ContractionPlan& plan, const ContractionSides& sides) {
 }
 
 void RunByRows(RunContext* context, const ContractionPlan& plan, const ContractionSides& sides,
-               void* out) {
+               void* out, const ContractionFinish* finish) {
   if (static_cast<ElementType>(plan.sum_type) == ElementType::kF32) {
-    RunTyped(context, plan, sides, static_cast<float*>(out));
+    RunTyped(context, plan, sides, static_cast<float*>(out), finish);
   } else {
-    RunTyped(context, plan, sides, static_cast<double*>(out));
+    RunTyped(context, plan, sides, static_cast<double*>(out), finish);
   }
 }
 

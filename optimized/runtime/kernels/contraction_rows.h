@@ -2,6 +2,7 @@
 // it lies, line by line.
 #pragma once
 
+#include "optimized/runtime/kernels/contraction_finish.h"
 #include "optimized/runtime/kernels/contraction_sides.h"
 
 namespace assay {
@@ -12,8 +13,8 @@ struct RunContext;
 // alone: sums are not interrupted here, so that their bits differ from those of tiles.
 bool RunsByRows(const ContractionPlan& plan, const ContractionSides& sides);
 
-// `out`: the result at the plan's start. The sides know their data.
+// `out`: the result at the plan's start. The sides know their data. `finish` as in RunTiles.
 void RunByRows(RunContext* context, const ContractionPlan& plan, const ContractionSides& sides,
-               void* out);
+               void* out, const ContractionFinish* finish);
 
 }  // namespace assay

@@ -27,13 +27,14 @@ class Blocked {
  public:
   Blocked(RunContext* context, const MicroKernels& kernels, int64_t out_type, ElementType row_type,
           ElementType lane_type, const ContractionSide& rows, const ContractionSide& lanes,
-          int64_t terms, void* out)
+          int64_t terms, void* out, const ContractionFinish* finish)
       : context_(context),
         kernels_(kernels),
         rows_(rows),
         lanes_(lanes),
         terms_(terms),
         out_(out),
+        finish_(finish),
         pack_rows_(PackFor<P, kStep>(row_type)),
         pack_lanes_(PackFor<P, kStep>(lane_type)),
         store_(StoreFor<T>(static_cast<ElementType>(out_type))) {
@@ -239,11 +240,23 @@ class Blocked {
         RunTile(stage, rows[r], lanes, contiguous, first_row + r * max_rows_, lane, steps,
                 packed_rows + r * max_rows_ * steps * kStep, from, stride);
       }
+      const int64_t done = (panel - first_panel) % kPanelsAtOnce + 1;
+      const bool is_due = done == kPanelsAtOnce || panel + 1 == last_panel;
+      if (finish_ != nullptr && stage.last && is_due) FinishPanels(stage, rows, panel + 1, done);
     }
     *context_->work +=
         (last_row - first_row) *
         std::min((last_panel - first_panel) * panel_, stage.lane_count - first_panel * panel_) *
         terms;
+  }
+
+  // The sums of the `count` panels before `last` are complete.
+  void FinishPanels(const Stage& stage, const std::vector<RowPlaces>& rows, int64_t last,
+                    int64_t count) const {
+    std::vector<int64_t> places;
+    for (const RowPlaces& of : rows) places.insert(places.end(), of.out, of.out + of.count);
+    const int64_t begin = (last - count) * panel_, end = std::min(last * panel_, stage.lane_count);
+    finish_->RunLines(out_, places, lanes_, stage.first_lane + begin, end - begin);
   }
 
   // Rows of an operand that is read as it lies are so far apart that the machine does not see which
@@ -302,6 +315,7 @@ class Blocked {
   const ContractionSide &rows_, &lanes_;
   int64_t terms_;
   void* out_;
+  const ContractionFinish* finish_;  // nullptr: nothing is left to do
   PackFn<P, kStep> pack_rows_, pack_lanes_;
   StoreFn<T> store_;
   int width_ = 1, max_rows_ = 1, vectors_ = 1;
@@ -324,15 +338,11 @@ TileType TileTypeFor(const ContractionPlan& plan) {
   return BitWidth(sum) <= 32 ? TileType::kS32 : TileType::kS64;
 }
 
-template <typename P, typename T, int kStep, TileType kTile>
-void RunTyped(RunContext* context, const ContractionPlan& plan, ContractionSides& sides,
-              void* out) {
+// Lanes are padded to whole vectors: they run along the side that fills them, and along the one
+// that is contiguous in the result where both do.
+bool LanesAlongLhs(const ContractionPlan& plan, const ContractionSides& sides) {
   const MicroKernels& kernels = KernelsFor(static_cast<KernelIsa>(plan.isa));
-  const auto lhs = static_cast<ElementType>(plan.lhs_type);
-  const auto rhs = static_cast<ElementType>(plan.rhs_type);
-  // Lanes are padded to whole vectors: they run along the side that fills them, and along the one
-  // that is contiguous in the result where both do.
-  const int width = kernels.width[static_cast<int>(kTile)];
+  const int width = kernels.width[static_cast<int>(TileTypeFor(plan))];
   auto is_contiguous = [&](const ContractionSide& side) {
     return !side.axes.empty() && side.axes.back().out == 1 && side.axes.back().size >= width;
   };
@@ -344,13 +354,22 @@ void RunTyped(RunContext* context, const ContractionPlan& plan, ContractionSides
   if (is_contiguous(sides.lhs) && !is_contiguous(sides.rhs)) {
     along_lhs = waste(sides.lhs) < waste(sides.rhs) * 1.5;
   }
-  if (along_lhs) {
+  return along_lhs;
+}
+
+template <typename P, typename T, int kStep, TileType kTile>
+void RunTyped(RunContext* context, const ContractionPlan& plan, ContractionSides& sides, void* out,
+              const ContractionFinish* finish) {
+  const MicroKernels& kernels = KernelsFor(static_cast<KernelIsa>(plan.isa));
+  const auto lhs = static_cast<ElementType>(plan.lhs_type);
+  const auto rhs = static_cast<ElementType>(plan.rhs_type);
+  if (LanesAlongLhs(plan, sides)) {
     Blocked<P, T, kStep, kTile>(context, kernels, plan.out_type, rhs, lhs, sides.rhs, sides.lhs,
-                                sides.terms, out)
+                                sides.terms, out, finish)
         .Run();
   } else {
     Blocked<P, T, kStep, kTile>(context, kernels, plan.out_type, lhs, rhs, sides.lhs, sides.rhs,
-                                sides.terms, out)
+                                sides.terms, out, finish)
         .Run();
   }
 }
@@ -379,22 +398,30 @@ bool HasTiles(const ContractionPlan& plan) {
   return false;
 }
 
+bool CompletesLines(const ContractionPlan& plan, const ContractionSides& sides) {
+  if (RunsByRows(plan, sides)) return true;
+  constexpr int64_t kShortest = 16;
+  const ContractionSide& lanes = LanesAlongLhs(plan, sides) ? sides.lhs : sides.rhs;
+  return !lanes.axes.empty() && lanes.axes.back().out == 1 && lanes.axes.back().size >= kShortest;
+}
+
 void RunTiles(RunContext* context, const ContractionPlan& plan, ContractionSides& sides,
-              const uint8_t* lhs, const uint8_t* rhs, uint8_t* out) {
+              const uint8_t* lhs, const uint8_t* rhs, uint8_t* out,
+              const ContractionFinish* finish) {
   sides.lhs.data = lhs;
   sides.rhs.data = rhs;
-  if (RunsByRows(plan, sides)) return RunByRows(context, plan, sides, out);
+  if (RunsByRows(plan, sides)) return RunByRows(context, plan, sides, out, finish);
   switch (TileTypeFor(plan)) {
     case TileType::kF32:
-      return RunTyped<float, float, 1, TileType::kF32>(context, plan, sides, out);
+      return RunTyped<float, float, 1, TileType::kF32>(context, plan, sides, out, finish);
     case TileType::kF64:
-      return RunTyped<double, double, 1, TileType::kF64>(context, plan, sides, out);
+      return RunTyped<double, double, 1, TileType::kF64>(context, plan, sides, out, finish);
     case TileType::kPairsS16:
-      return RunTyped<int16_t, uint32_t, 2, TileType::kPairsS16>(context, plan, sides, out);
+      return RunTyped<int16_t, uint32_t, 2, TileType::kPairsS16>(context, plan, sides, out, finish);
     case TileType::kS32:
-      return RunTyped<uint32_t, uint32_t, 1, TileType::kS32>(context, plan, sides, out);
+      return RunTyped<uint32_t, uint32_t, 1, TileType::kS32>(context, plan, sides, out, finish);
     case TileType::kS64:
-      return RunTyped<uint64_t, uint64_t, 1, TileType::kS64>(context, plan, sides, out);
+      return RunTyped<uint64_t, uint64_t, 1, TileType::kS64>(context, plan, sides, out, finish);
   }
 }
 
