@@ -41,7 +41,7 @@ int64_t ElementsOfCopy(const Instruction& contraction, int64_t operand, const St
                        int64_t threads) {
   const int64_t bytes = StorageBytes(form.types[operand]);
   if (bytes >= kLeastBytes) return 1;
-  if (!LastContractedIsInnermost(contraction, operand)) return 0;
+  if (!form.is_depth_innermost || !LastContractedIsInnermost(contraction, operand)) return 0;
   int64_t count = std::min(kMostBytes, form.side * form.depth * bytes / threads) / bytes;
   const int64_t length = DotSizes::Of(contraction).depth.back();
   while (count > 1 && length % count != 0) count /= 2;

@@ -13,6 +13,8 @@ struct StripForm {
   ElementType types[2];  // of the elements of either operand, as they are multiplied
   int64_t side = 0;      // lines of a strip
   int64_t depth = 0;     // contracted elements of each
+  // Contracted elements of a line lie side by side in shared memory: several go by one copy.
+  bool is_depth_innermost = false;
 };
 
 // Fills in `copied` of a choice whose subject is the contraction, seen from `frame`, and says so in

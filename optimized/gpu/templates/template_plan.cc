@@ -265,7 +265,8 @@ class NestChooser {
                            KindOf(*choice.subjects[0]), "; ", choice.tensor.reason);
     const TensorForm& form = choice.tensor;
     CopyStripsAhead(walks_, frame_,
-                    {{form.types[0], form.types[1]}, 32 * choice.team, TensorDepth(form)}, choice);
+                    {{form.types[0], form.types[1]}, 32 * choice.team, TensorDepth(form), true},
+                    choice);
     return choice;
   }
 
