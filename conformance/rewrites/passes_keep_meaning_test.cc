@@ -95,6 +95,8 @@ TEST(PassesKeepMeaning, InEveryCase) {
     if (!pass_case.error.empty() || pass_case.untouched) continue;
     // The code of several partitions in one module has no meaning on devices that all run it.
     if (pass_case.name == "cross-combiner-mpmd") continue;
+    // Its loops go on for as long as their argument says.
+    if (pass_case.name == "tasks-of-loops-and-calls") continue;
     SCOPED_TRACE(pass_case.name);
     std::string profile = "strict";
     const std::string name = BackendFor(pass_case, profile);

@@ -41,8 +41,8 @@ ENTRY main { x = f32[512,256] parameter(0)
   w = f32[256,512] transpose(x), dimensions={1,0}
   ROOT t = (f32[512], f32[256,512]) tuple(s, w) })"),
             R"(
-main/d = contraction: assay_contract; parameter 0, parameter 1 -> arena + 0
-main/fusion = nests: one by one; 512 in parts of 192; arena + 0 -> result 1
+main/fusion = contraction: assay_contract: linear by 16; parameter 0, parameter 1 -> arena + 0
+main/fusion.1 = nests: one by one; 512 in parts of 192; arena + 0 -> result 1
 main/s = native: assay_sort_lines_by_key; result 1 -> result 0
 main/w = nests: tiles of 16 along dimension 0; 256 in parts of 96; parameter 0 -> result 1
 )");

@@ -87,8 +87,13 @@ bool AllGatherDecomposer::Matches(const Instruction& inst) const {
   if (!BitsOf(inst.shape().element_type()).has_value()) return false;
   if (!inst.shape().layout().IsRowMajor() || !inst.operand(0)->shape().layout().IsRowMajor())
     return false;
-  // Groups of several sizes have no result of one shape.
-  return GroupsOf(inst).ok();
+  // Groups of several sizes have no result of one shape. A module that leaves it to its caller how
+  // many devices there are does not say who stands where.
+  const absl::StatusOr<std::vector<Int64List>> groups = GroupsOf(inst);
+  if (!groups.ok() || groups->empty()) return false;
+  const int64_t d = inst.attributes().Integers(Attr::kDimension)[0];
+  return inst.operand(0)->shape().dimension(d) * static_cast<int64_t>(groups->front().size()) ==
+         inst.shape().dimension(d);
 }
 
 Instruction* AllGatherDecomposer::Expand(Instruction* inst) const {
