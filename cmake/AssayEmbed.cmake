@@ -13,21 +13,26 @@ function(assay_embed out function)
     set(at 0)
     while(at LESS length)
       string(SUBSTRING "${text}" ${at} 8000 part)
-      string(APPEND literals "R\"assay_text(${part})assay_text\"\n")
+      string(APPEND literals "\nR\"assay_text(${part})assay_text\"")
       math(EXPR at "${at} + 8000")
     endwhile()
     if(length EQUAL 0)
       set(literals "\"\"")
     endif()
-    string(APPEND rows "    {\"${name}\", ${literals}},\n")
+    # The compiler knows the length of a literal with this suffix; another's it would count at compile time, byte by byte.
+    string(APPEND rows "    {\"${name}\", ${literals}sv},\n")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
   endforeach()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT [[
+#include <string_view>
+
 #include "absl/types/span.h"
 #include "spec/base/embedded.h"
 
 namespace assay {
 namespace {
+using namespace std::string_view_literals;
+
 constexpr Embedded kFiles[] = {
 @rows@};
 }  // namespace

@@ -28,7 +28,8 @@ std::string SubjectOf(const PieceResult& result) {
 bool IsOfJax(const PieceResult& result) { return result.name.starts_with(kJaxPrefix); }
 
 std::string Ulps(double ulps) {
-  return ulps == 0 ? "0.5" : absl::StrFormat(ulps < 1000 ? "%.4f" : "%.4g", ulps);
+  if (ulps == 0) return "0.5";
+  return ulps < 1000 ? absl::StrFormat("%.4f", ulps) : absl::StrFormat("%.4g", ulps);
 }
 
 std::string Number(double value) { return absl::StrFormat("%.9g", value); }

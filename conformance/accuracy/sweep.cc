@@ -25,7 +25,7 @@ struct Piece {
 // Values of codes; looked up where there are few.
 class Values {
  public:
-  explicit Values(ElementType type) : type_(type), format_(nullptr) {
+  explicit Values(ElementType type) : format_(nullptr) {
     if (!IsFloat(type) && !IsComplex(type)) return;
     format_ = &Format(type);
     if (format_->bits() > 16) return;
@@ -41,7 +41,6 @@ class Values {
   }
 
  private:
-  ElementType type_;
   const FloatFormat* format_;
   std::vector<double> values_;
 };

@@ -17,8 +17,6 @@ namespace {
 
 using llvm::Value;
 
-constexpr int64_t kGlobalBlock = 256;
-
 int64_t CeilOf(int64_t count, int64_t of) { return (count + of - 1) / of; }
 int Log2(int64_t power) {
   int log = 0;

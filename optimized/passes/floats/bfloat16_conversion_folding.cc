@@ -28,7 +28,11 @@ class Folding {
     if (inst->opcode() != Opcode::kDot && inst->opcode() != Opcode::kConvolution) return false;
     if (!IsPlain(*inst) || TypeOf(inst) != kWide || !support_.SupportsMixedPrecision(*inst))
       return false;
-    return FoldOperands(inst) | FoldResult(inst);
+    // Folding operands puts another instruction in the place of `inst`, whose result is folded
+    // next.
+    const bool folds_operands = FoldOperands(inst);
+    const bool folds_result = FoldResult(inst);
+    return folds_operands || folds_result;
   }
 
  private:

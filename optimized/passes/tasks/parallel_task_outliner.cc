@@ -32,7 +32,7 @@ void Outline(Instruction* kernel, int64_t tasks, const Gates& gates) {
   outlined->set_root(outlined->Add(kernel->opcode(), kernel->shape(), read, kernel->attributes(),
                                    callees, kernel->name()));
   Instruction* call =
-      kernel->parent()->Add(Opcode::kCall, kernel->shape(), operands, {}, {{outlined}});
+      kernel->parent()->Add(Opcode::kCall, kernel->shape(), operands, {}, {outlined});
   NoteTasks(call, tasks);
   kernel->parent()->MoveBefore(call, kernel);
   kernel->ReplaceAllUsesWith(call);
