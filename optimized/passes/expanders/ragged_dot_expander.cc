@@ -43,11 +43,11 @@ class Expansion {
     Instruction* const values[] = {lhs, rhs, bounded, Zeros(into_, list_),
                                    Zeros(into_, op_.shape())};
     return AddCountedLoop(
-               into_, groups, values,
+               into_, groups, values, std::size(values) - 1,
                [this](Computation* body, Instruction* group, absl::Span<Instruction* const> now) {
                  return Trip(body, group, now);
                })
-        .back();
+        .front();
   }
 
  private:

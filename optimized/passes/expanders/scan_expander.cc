@@ -53,8 +53,11 @@ Instruction* Expand(Instruction* op) {
     }
     return next;
   };
-  if (length > 0) state = AddCountedLoop(into, length, state, build_step);
-  state.erase(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(inputs));
+  if (length > 0) {
+    state = AddCountedLoop(into, length, state, inputs, build_step);
+  } else {
+    state.erase(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(inputs));
+  }
   return is_tuple ? into->Add(Opcode::kTuple, op->shape(), state) : state[0];
 }
 

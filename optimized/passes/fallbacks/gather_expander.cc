@@ -64,7 +64,7 @@ Instruction* GatherExpander::Expand(Instruction* inst) const {
   };
   Instruction* zeros = AddSplat(into, stack, into->AddConstant(Literal(Shape::Scalar(type))));
   Instruction* all = AddCountedLoop(into, rows.matrix->shape().dimension(0),
-                                    {inst->operand(0), rows.matrix, zeros}, trip)[2];
+                                    {inst->operand(0), rows.matrix, zeros}, 2, trip)[0];
   DimVector stacked = rows.batch;
   stacked.insert(stacked.end(), part_sizes.begin(), part_sizes.end());
   all = into->Add(Opcode::kReshape, Shape::Array(type, stacked), {all});

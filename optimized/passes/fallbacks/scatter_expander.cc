@@ -41,11 +41,11 @@ class ScatterLoop {
     for (int64_t k = 0; k < count_; ++k) state.push_back(Updates(k, trips));
     for (int64_t k = 0; k < count_; ++k) state.push_back(WithRoom(scatter_.operand(k)));
     const std::vector<Instruction*> last =
-        AddCountedLoop(into_, trips, state,
+        AddCountedLoop(into_, trips, state, static_cast<size_t>(1 + count_),
                        [this](Computation* body, Instruction* at,
                               absl::Span<Instruction* const> now) { return Trip(body, at, now); });
     std::vector<Instruction*> results;
-    for (int64_t k = 0; k < count_; ++k) results.push_back(WithoutRoom(last[1 + count_ + k], k));
+    for (int64_t k = 0; k < count_; ++k) results.push_back(WithoutRoom(last[k], k));
     return scatter_.shape().IsTuple() ? into_->Add(Opcode::kTuple, scatter_.shape(), results)
                                       : results[0];
   }

@@ -35,11 +35,12 @@ int64_t ProductsOf(const RowAttention& attention) {
   return of(*attention.scores) + of(*attention.sums);
 }
 
+bool MakesRows(const Instruction& inst) {
+  return inst.opcode() == Opcode::kFusion && IsPlain(inst) && !FoldsOfRows(*inst.callee()).empty();
+}
+
 bool Fuse(Instruction* rows, Gates& gates) {
-  if (rows->opcode() != Opcode::kFusion || !IsPlain(*rows) ||
-      FoldsOfRows(*rows->callee()).empty() || rows->users().empty()) {
-    return false;
-  }
+  if (rows->users().empty()) return false;
   Instruction* sums = rows->users()[0];
   if (!HoldsDot(*sums) || !IsPlain(*sums) || !IsReadBy(*rows, sums)) return false;
   for (Instruction* scores : rows->operands()) {
@@ -67,9 +68,13 @@ absl::StatusOr<bool> AttentionFusion::Run(Module& module, PassContext& context) 
   const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
+    // Kernels of rows alone are kept: the dots on either side of one go when it is fused, and no
+    // dot is beside two that are.
+    std::vector<Instruction*> kernels;
     for (Instruction* inst : computation->PostOrder()) {
-      if (purity.IsPure(*inst)) changed |= Fuse(inst, context.gates);
+      if (MakesRows(*inst) && purity.IsPure(*inst)) kernels.push_back(inst);
     }
+    for (Instruction* rows : kernels) changed |= Fuse(rows, context.gates);
   }
   if (changed) module.RemoveUnusedComputations().IgnoreError();
   return changed;

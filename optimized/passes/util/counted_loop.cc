@@ -28,7 +28,7 @@ Shape WithSize(const Shape& shape, int64_t d, int64_t size) {
 }  // namespace
 
 std::vector<Instruction*> AddCountedLoop(Computation* into, int64_t trips,
-                                         absl::Span<Instruction* const> values,
+                                         absl::Span<Instruction* const> values, size_t first_result,
                                          const TripBuilder& build_trip) {
   Module* module = into->parent();
   std::vector<Shape> shapes = {CountShape()};
@@ -61,7 +61,7 @@ std::vector<Instruction*> AddCountedLoop(Computation* into, int64_t trips,
   Instruction* loop =
       into->Add(Opcode::kWhile, state, {into->Add(Opcode::kTuple, state, initial)}, {}, callees);
   std::vector<Instruction*> last;
-  for (size_t k = 0; k < values.size(); ++k) {
+  for (size_t k = first_result; k < values.size(); ++k) {
     last.push_back(AddElement(into, loop, static_cast<int64_t>(k) + 1));
   }
   return last;

@@ -15,9 +15,10 @@ namespace assay {
 using TripBuilder = std::function<std::vector<Instruction*>(Computation* body, Instruction* trip,
                                                             absl::Span<Instruction* const> values)>;
 
-// A while loop of `trips` trips over `values`, which are arrays; returns the last ones.
+// A while loop of `trips` trips over `values`, which are arrays; returns the last ones from number
+// `first_result` on. Those before serve the trips alone.
 std::vector<Instruction*> AddCountedLoop(Computation* into, int64_t trips,
-                                         absl::Span<Instruction* const> values,
+                                         absl::Span<Instruction* const> values, size_t first_result,
                                          const TripBuilder& build_trip);
 
 // The slice of one element at `at` (s64) along dimension `d`, without that dimension.

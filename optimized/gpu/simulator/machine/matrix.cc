@@ -28,6 +28,8 @@ Scaled ScaledOf(float value, int fraction, int least) {
 }
 
 int64_t ShiftedDown(int64_t value, int shift) {
+  // Zeros have no say in where the sum is aligned: they may be far above it.
+  if (value == 0) return 0;
   if (shift <= 0) return value << -shift;
   if (shift > 62) return 0;
   return value < 0 ? -(-value >> shift) : value >> shift;

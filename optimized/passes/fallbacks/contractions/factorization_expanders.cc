@@ -137,7 +137,7 @@ Instruction* CholeskyExpander::Expand(Instruction* inst) const {
     Instruction* column = FactorColumn(body, now[0], now[1], j);
     return std::vector<Instruction*>{now[0], AddUpdateAt(body, now[1], rank - 1, j, column)};
   };
-  Instruction* factor = AddCountedLoop(into, n, {matrix, ops.Constant(shape, 0)}, trip)[1];
+  Instruction* factor = AddCountedLoop(into, n, {matrix, ops.Constant(shape, 0)}, 1, trip)[0];
   // A pivot that is not positive makes all that follow, and so the last one, not a number.
   Instruction* end = AddScalarInteger(into, ElementType::kS64, n - 1);
   Instruction* last = ops.Element(factor, end, end);
@@ -192,7 +192,7 @@ Instruction* TriangularSolveExpander::Expand(Instruction* inst) const {
                                      AddUpdateAt(body, now[3], rank - 2, i, row)};
   };
   const Shape result = Shape::Array(shape.element_type(), b->shape().dimensions());
-  Instruction* x = AddCountedLoop(into, n, {a, inside, b, ops.Constant(result, 0)}, trip)[3];
+  Instruction* x = AddCountedLoop(into, n, {a, inside, b, ops.Constant(result, 0)}, 3, trip)[0];
   return ops.InType(left ? x : ops.Transposed(x), inst->shape().element_type());
 }
 
