@@ -199,7 +199,26 @@ Instruction* Computation::AddConstant(std::shared_ptr<const Literal> value, std:
 
 void Computation::Remove(Instruction* instruction) {
   Detach(instruction);
-  delete instruction;
+  Free(instruction);
+}
+
+void Computation::Free(Instruction* instruction) {
+  std::unique_ptr<Instruction> gone(instruction);
+  const auto walk = removed_in_walk_.lock();
+  if (walk == nullptr) return;
+  instruction->parent_ = nullptr;
+  walk->push_back(std::move(gone));
+}
+
+Computation::Walk Computation::InPostOrder() { return Walk(*this); }
+
+Computation::Walk::Walk(Computation& computation)
+    : computation_(&computation),
+      order_(computation.PostOrder()),
+      removed_(computation.removed_in_walk_.lock()) {
+  if (removed_ != nullptr) return;
+  removed_ = std::make_shared<std::vector<std::unique_ptr<Instruction>>>();
+  computation.removed_in_walk_ = removed_;
 }
 
 absl::Status Computation::RemoveInstruction(Instruction* instruction) {

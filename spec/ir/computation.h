@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,10 @@ class Computation {
 
   // Operands and control predecessors before users; deterministic. Includes dead instructions.
   std::vector<Instruction*> PostOrder() const;
+  // The same order for callers that change the computation on the way: instructions that are added
+  // are not visited, removed ones are passed over, and their memory stays until the walk ends.
+  class Walk;
+  Walk InPostOrder();
 
   // Adds at the end of the stored order. The shape is taken as given (the verifier checks). An
   // empty name takes the opcode's; names are made unique in the module.
@@ -137,6 +142,8 @@ class Computation {
   void Link(Instruction* instruction);
   void Unlink(Instruction* instruction);
   void Detach(Instruction* instruction);
+  // Frees `instruction`, which is detached, once no walk may hold it.
+  void Free(Instruction* instruction);
   // Keeps the numbers of instructions by op and of those that call.
   void Count(const Instruction& instruction, int64_t change);
 
@@ -150,8 +157,42 @@ class Computation {
   int64_t call_count_ = 0;
   std::vector<Instruction*> parameters_;
   std::string execution_thread_;
-  std::vector<Instruction*> removed_;            // freed by Cleanup
+  std::vector<Instruction*> removed_;  // freed by Cleanup
+  std::weak_ptr<std::vector<std::unique_ptr<Instruction>>> removed_in_walk_;
   std::unique_ptr<NameUniquer> detached_names_;  // while there is no parent
+};
+
+class Computation::Walk {
+ public:
+  class Iterator {
+   public:
+    Iterator(const Walk& walk, size_t at) : walk_(walk), at_(at) { SkipRemoved(); }
+    Instruction* operator*() const { return walk_.order_[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      SkipRemoved();
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+   private:
+    void SkipRemoved() {
+      while (at_ < walk_.order_.size() && walk_.order_[at_]->parent() != walk_.computation_) ++at_;
+    }
+
+    const Walk& walk_;
+    size_t at_;
+  };
+  Iterator begin() const { return Iterator(*this, 0); }
+  Iterator end() const { return Iterator(*this, order_.size()); }
+
+ private:
+  friend class Computation;
+  explicit Walk(Computation& computation);
+
+  const Computation* computation_;
+  std::vector<Instruction*> order_;
+  std::shared_ptr<std::vector<std::unique_ptr<Instruction>>> removed_;  // one for nested walks
 };
 
 // Computation::Signature of each, as OpSite takes them.

@@ -126,6 +126,31 @@ TEST(Computation, RemovalFollowsDeadOperands) {
   EXPECT_TRUE(p->users().empty());
 }
 
+// Read by the sanitizer, too: what a walk holds is memory until it ends.
+TEST(Computation, WalksPassOverWhatIsRemovedMeanwhile) {
+  Module module("m");
+  Computation* entry = module.AddComputation("main");
+  const Shape shape = Shape::Scalar(ElementType::kF32);
+  Instruction* p = entry->AddParameter(0, shape);
+  Instruction* first = entry->Add(Opcode::kNegate, shape, {p});
+  Instruction* second = entry->Add(Opcode::kAbs, shape, {first});
+  entry->set_root(entry->Add(Opcode::kSign, shape, {second}));
+  std::vector<Opcode> seen, inside;
+  for (Instruction* each : entry->InPostOrder()) {
+    seen.push_back(each->opcode());
+    if (each != first) continue;
+    second->ReplaceAllUsesWith(first);
+    for (Instruction* inner : entry->InPostOrder()) {
+      inside.push_back(inner->opcode());
+      if (inner == p) entry->Remove(second);
+    }
+    EXPECT_EQ(second->parent(), nullptr);
+  }
+  const std::vector<Opcode> left = {Opcode::kParameter, Opcode::kNegate, Opcode::kSign};
+  EXPECT_EQ(seen, left);
+  EXPECT_EQ(inside, left);
+}
+
 TEST(Computation, UsesAreCountedPerSlot) {
   Module module("m");
   Computation* entry = module.AddComputation("main");

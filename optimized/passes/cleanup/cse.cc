@@ -79,7 +79,7 @@ bool RunOn(Computation* computation, Gates& gates, const Purity& purity) {
   // Looked up only, never walked: its order does not matter.
   absl::flat_hash_map<uint64_t, std::vector<Instruction*>> seen;
   bool changed = false;
-  for (Instruction* inst : computation->PostOrder()) {
+  for (Instruction* inst : computation->InPostOrder()) {
     if (!IsCandidate(*inst, purity)) continue;
     std::vector<Instruction*>& bucket = seen[Key(*inst)];
     const auto match = std::find_if(bucket.begin(), bucket.end(),
@@ -114,7 +114,7 @@ bool ShareComputations(Module& module, Gates& gates) {
   absl::flat_hash_map<uint64_t, std::vector<Computation*>> seen;  // looked up only
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!AppliesToElements(*inst)) continue;
       Computation* callee = inst->callee();
       std::vector<Computation*>& bucket =

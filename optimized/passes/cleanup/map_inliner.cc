@@ -52,7 +52,7 @@ absl::StatusOr<bool> MapInliner::Run(Module& module, PassContext& context) {
   if (!module.HasAny({Opcode::kMap})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!CanInline(*inst)) continue;
       Rewrite rewrite(context.gates, "inline-map", inst);
       if (!rewrite) continue;

@@ -34,7 +34,7 @@ absl::StatusOr<bool> SanitizeConstantNames::Run(Module& module, PassContext& con
     for (const Instruction* inst : *computation) taken.insert(inst->name());
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!NeedsName(*inst)) continue;
       if (!context.gates.Allow(DecisionKind::kRewrite, "sanitize-constant-name", inst)) continue;
       Instruction* named = computation->Add(Opcode::kConstant, inst->shape(), {},

@@ -93,7 +93,7 @@ absl::StatusOr<bool> SortSimplifier::Run(Module& module, PassContext& context) {
   if (!module.HasAny({Opcode::kSort})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kSort || !inst->control_predecessors().empty() ||
           !inst->control_successors().empty())
         continue;

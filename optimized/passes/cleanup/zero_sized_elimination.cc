@@ -25,7 +25,7 @@ absl::StatusOr<bool> ZeroSizedElimination::Run(Module& module, PassContext& cont
   const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!ComputesNothing(*inst, purity, context.gates)) continue;
       ASSAY_ASSIGN_OR_RETURN(Literal nothing, Literal::Create(inst->shape()));
       Rewrite rewrite(context.gates, "zero-sized", inst);

@@ -87,7 +87,7 @@ void Combine(const Group& group) {
 // One group after another: what is combined ties together what did not need each other before.
 bool CombineAll(Computation* computation, Gates& gates) {
   std::vector<Instruction*> waiting;
-  for (Instruction* inst : computation->PostOrder())
+  for (Instruction* inst : computation->InPostOrder())
     if (IsSmallSum(*inst)) waiting.push_back(inst);
   bool changed = false;
   while (!waiting.empty()) {
@@ -99,7 +99,7 @@ bool CombineAll(Computation* computation, Gates& gates) {
     changed = true;
     const absl::flat_hash_set<const Instruction*> left(waiting.begin(), waiting.end());
     waiting.clear();
-    for (Instruction* inst : computation->PostOrder())
+    for (Instruction* inst : computation->InPostOrder())
       if (left.contains(inst)) waiting.push_back(inst);
   }
   return changed;

@@ -255,7 +255,7 @@ absl::StatusOr<bool> AllReduceCrossCombiner::Run(Module& module, PassContext& co
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     std::map<std::set<int64_t>, std::vector<Pattern>> by_channels;
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!IsSum(*inst) || ChannelOf(*inst) > 0 || !Leads(inst->operand(0), channels)) continue;
       if (IsFloat(inst->shape().element_type()) && !context.options.fast_math) continue;
       Pattern pattern{.over_replicas = inst};

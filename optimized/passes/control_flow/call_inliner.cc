@@ -30,7 +30,7 @@ absl::StatusOr<bool> CallInliner::Run(Module& module, PassContext& context) {
   int64_t size = module.InstructionCount();
   // Callees first, so that what is copied holds no calls any more.
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!CanInline(*inst)) continue;
       const int64_t added = inst->callee()->instruction_count();
       if (size + added > kMaxInlinedInstructions) continue;

@@ -44,7 +44,7 @@ absl::StatusOr<bool> ConditionalCanonicalizer::Run(Module& module, PassContext& 
   if (!module.HasAny({Opcode::kConditional})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!GivesArray(*inst)) continue;
       Rewrite rewrite(context.gates, "conditional-to-tuple", inst);
       if (rewrite) changed |= rewrite.Replace(WithTuple(*inst));

@@ -199,7 +199,7 @@ absl::StatusOr<bool> ConditionalCodeMotion::Run(Module& module, PassContext& con
   if (!module.HasAny({Opcode::kConditional})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kConditional || !inst->control_predecessors().empty() ||
           !inst->control_successors().empty())
         continue;

@@ -67,7 +67,7 @@ absl::StatusOr<bool> ConditionalSimplifier::Run(Module& module, PassContext& con
   const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kConditional || !inst->control_predecessors().empty() ||
           !inst->control_successors().empty()) {
         continue;

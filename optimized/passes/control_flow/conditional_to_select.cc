@@ -16,7 +16,7 @@ absl::StatusOr<bool> ConditionalToSelect::Run(Module& module, PassContext& conte
   // Branches come before the computations that choose between them.
   for (Computation* computation : module.ComputationPostOrder()) {
     if (is_unit.contains(computation)) continue;
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kConditional || !CanSelectBranches(*inst) ||
           !purity.IsPure(*inst))
         continue;

@@ -24,7 +24,7 @@ void Untie(Instruction* inst) {
 absl::StatusOr<bool> ControlDepRemover::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!IsTied(*inst)) continue;
       if (!context.gates.Allow(DecisionKind::kRewrite, "remove-control-dependencies", inst))
         continue;

@@ -21,7 +21,7 @@ absl::StatusOr<bool> TripCountAnnotator::Run(Module& module, PassContext&) {
   if (!module.HasAny({Opcode::kWhile})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kWhile) continue;
       const std::optional<int64_t> trips = TripsOf(*inst);
       if (!trips.has_value() || NotedTripCount(*inst) == trips) continue;

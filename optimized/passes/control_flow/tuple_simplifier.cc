@@ -50,7 +50,7 @@ absl::StatusOr<bool> TupleSimplifier::Run(Module& module, PassContext& context) 
   if (!module.HasAny({Opcode::kTuple, Opcode::kGetTupleElement})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (HasControl(*inst)) continue;
       if (inst->opcode() == Opcode::kGetTupleElement) {
         changed |= ElementOfTuple(inst, context.gates);

@@ -204,7 +204,7 @@ absl::StatusOr<bool> WhileInvariantCodeMotion::Run(Module& module, PassContext& 
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     std::vector<Instruction*> loops;
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (IsCandidate(*inst)) loops.push_back(inst);
     }
     for (Instruction* loop : loops) changed |= Hoister(loop, context.gates, purity).Run();

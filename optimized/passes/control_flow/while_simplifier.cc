@@ -150,7 +150,7 @@ bool SinkConstants(Instruction* loop, Gates& gates) {
     if (!is_known_single && !AreCalledOnce(*loop)) return false;
     is_known_single = true;
     for (Computation* callee : loop->callees()) {
-      for (Instruction* reader : callee->PostOrder()) {
+      for (Instruction* reader : callee->InPostOrder()) {
         if (state.ElementRead(reader) != i || !(reader->shape() == before->shape())) continue;
         // The root tuple of the body keeps its element, or it would not be invariant any more.
         std::vector<Instruction*> users;
@@ -284,7 +284,7 @@ absl::StatusOr<bool> WhileSimplifier::Run(Module& module, PassContext& context) 
   int64_t size = module.InstructionCount();
   for (Computation* computation : UnitComputations(module)) {
     std::vector<Instruction*> loops;
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() == Opcode::kWhile && IsCandidate(*inst)) loops.push_back(inst);
     }
     for (Instruction* inst : loops) {

@@ -44,7 +44,7 @@ bool Isolate(Instruction* operand, Gates& gates) {
 absl::StatusOr<bool> DomainIsolator::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : module.MakeNonfusionComputations()) {
-    for (Instruction* inst : computation->PostOrder()) changed |= Isolate(inst, context.gates);
+    for (Instruction* inst : computation->InPostOrder()) changed |= Isolate(inst, context.gates);
   }
   return changed;
 }

@@ -19,7 +19,7 @@ absl::StatusOr<bool> DomainRemover::Run(Module& module, PassContext& context) {
         changed = true;
       }
     }
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kDomain) continue;
       Rewrite rewrite(context.gates, "remove-domain", inst);
       if (rewrite) changed |= rewrite.Replace(inst->operand(0));

@@ -142,7 +142,7 @@ absl::StatusOr<bool> BatchNormExpander::Run(Module& module, PassContext& context
     return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kBatchNormTraining &&
           inst->opcode() != Opcode::kBatchNormInference &&
           inst->opcode() != Opcode::kBatchNormGrad) {

@@ -67,7 +67,7 @@ absl::StatusOr<bool> ConvolutionCanonicalization::Run(Module& module, PassContex
   if (!module.HasAny({Opcode::kConvolution})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() == Opcode::kConvolution && IsPlain(*inst) &&
           IsDefaultLayout(inst->shape())) {
         changed |= Canonicalize(inst, context.gates);

@@ -28,7 +28,7 @@ absl::StatusOr<bool> DynamicIndexSplitter::Run(Module& module, PassContext& cont
   if (!module.HasAny({Opcode::kDynamicSlice, Opcode::kDynamicUpdateSlice})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kDynamicSlice &&
           inst->opcode() != Opcode::kDynamicUpdateSlice) {
         continue;

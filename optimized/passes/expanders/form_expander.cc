@@ -118,7 +118,7 @@ absl::StatusOr<bool> FormExpander::Run(Module& module, PassContext& context) {
   }
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       const Form form = FormOf(*inst);
       if (form.expand == nullptr) continue;
       Rewrite rewrite(context.gates, form.rule, inst, /*required=*/true);

@@ -9,7 +9,7 @@ absl::StatusOr<bool> GetDimensionSizeRewriter::Run(Module& module, PassContext& 
   if (!module.HasAny({Opcode::kGetDimensionSize})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kGetDimensionSize) continue;
       const Shape& operand = inst->operand(0)->shape();
       const int64_t dimension = inst->attributes().Integers(Attr::kDimension)[0];

@@ -196,7 +196,7 @@ absl::StatusOr<bool> RaggedDotExpander::Run(Module& module, PassContext& context
   if (!module.HasAny({Opcode::kRaggedDot})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kRaggedDot) continue;
       Rewrite rewrite(context.gates, "expand-ragged-dot", inst, /*required=*/true);
       Instruction* result = nullptr;

@@ -135,7 +135,7 @@ absl::StatusOr<bool> RngExpander::Run(Module& module, PassContext& context) {
   if (!module.HasAny({Opcode::kRng})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kRng) continue;
       Rewrite rewrite(context.gates, "expand-rng", inst, /*required=*/true);
       changed |= rewrite.Replace(Expansion(inst).Expand());

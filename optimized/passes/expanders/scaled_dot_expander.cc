@@ -57,7 +57,7 @@ absl::StatusOr<bool> ScaledDotExpander::Run(Module& module, PassContext& context
   if (!module.HasAny({Opcode::kScaledDot})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kScaledDot) continue;
       Rewrite rewrite(context.gates, "expand-scaled-dot", inst, /*required=*/true);
       changed |= rewrite.Replace(Expand(inst));

@@ -67,7 +67,7 @@ absl::StatusOr<bool> ScanExpander::Run(Module& module, PassContext& context) {
   if (!module.HasAny({Opcode::kScan})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kScan) continue;
       Rewrite rewrite(context.gates, "expand-scan", inst, /*required=*/true);
       changed |= rewrite.Replace(Expand(inst));

@@ -22,7 +22,7 @@ absl::StatusOr<bool> TopKExpander::Run(Module& module, PassContext& context) {
   if (!module.HasAny({Opcode::kCustomCall})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!IsTopKCall(*inst)) continue;
       const Shape& values = inst->shape().elements()[0];
       Rewrite rewrite(context.gates, "expand-top-k", inst, /*required=*/true);

@@ -22,7 +22,7 @@ absl::StatusOr<bool> OpExpander::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation :
        LooksEverywhere() ? module.ComputationPostOrder() : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != opcode() || !IsPlainOrTuple(*inst) || !Matches(*inst)) continue;
       const bool pays = KernelPays(*inst, context.options.target);
       const bool may_stay = unasked || !pays;  // nobody refused the kernel

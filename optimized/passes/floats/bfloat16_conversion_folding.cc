@@ -94,7 +94,7 @@ absl::StatusOr<bool> BFloat16ConversionFolding::Run(Module& module, PassContext&
   Folding folding(table != nullptr ? *table : *BFloat16Support::Find("all"), context.gates);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) changed |= folding.Fold(inst);
+    for (Instruction* inst : computation->InPostOrder()) changed |= folding.Fold(inst);
   }
   return changed;
 }

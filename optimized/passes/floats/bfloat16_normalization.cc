@@ -71,7 +71,7 @@ bool Normalize(Instruction* inst, const BFloat16Support& support, Gates& gates) 
 absl::StatusOr<bool> NormalizeAll(Module& module, const BFloat16Support& support, Gates& gates) {
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) changed |= Normalize(inst, support, gates);
+    for (Instruction* inst : computation->InPostOrder()) changed |= Normalize(inst, support, gates);
   }
   return changed;
 }

@@ -73,7 +73,7 @@ class Propagation {
 
   bool Run() {
     for (Computation* computation : module_.ComputationPostOrder()) {
-      for (Instruction* inst : computation->PostOrder()) Note(inst);
+      for (Instruction* inst : computation->InPostOrder()) Note(inst);
     }
     Shrink();
     // A refusal may need others wide.

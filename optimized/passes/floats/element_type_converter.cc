@@ -59,7 +59,7 @@ bool Widen(Instruction* inst, Gates& gates) {
 absl::StatusOr<bool> ElementTypeConverter::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->shape().IsArray()) changed |= Widen(inst, context.gates);
     }
   }

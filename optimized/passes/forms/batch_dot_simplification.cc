@@ -80,7 +80,7 @@ absl::StatusOr<bool> BatchDotSimplification::Run(Module& module, PassContext& co
   if (!module.HasAny({Opcode::kDot})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!HasDegenerateBatch(*inst)) continue;
       Rewrite rewrite(context.gates, "simplify-batch-dot", inst);
       if (rewrite) changed |= rewrite.Replace(Simplified(inst));

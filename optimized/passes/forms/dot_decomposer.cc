@@ -91,7 +91,7 @@ absl::StatusOr<bool> DotDecomposer::Run(Module& module, PassContext& context) {
   if (!module.HasAny({Opcode::kDot})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!IsPlainDot(*inst) || IsCanonical(*inst)) continue;
       Rewrite rewrite(context.gates, "decompose-dot", inst);
       if (rewrite) changed |= rewrite.Replace(Decompose(inst));

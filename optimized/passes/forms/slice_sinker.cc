@@ -79,7 +79,7 @@ absl::StatusOr<bool> SliceSinker::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     std::vector<std::vector<Instruction*>> groups;
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!ReadsLikeSlices(*inst, context.gates)) continue;
       const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& each) {
         return IsSibling(*each[0], *inst, context.gates);

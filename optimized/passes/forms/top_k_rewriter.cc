@@ -139,7 +139,7 @@ absl::StatusOr<bool> TopKRewriter::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     std::vector<Instruction*> sorts;
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() == Opcode::kSort) sorts.push_back(inst);
     }
     for (Instruction* sort : sorts) changed |= ToTopK(sort, context.gates);

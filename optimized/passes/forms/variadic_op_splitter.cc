@@ -41,7 +41,7 @@ absl::StatusOr<bool> VariadicOpSplitter::Run(Module& module, PassContext& contex
   if (!module.HasAny({Opcode::kConcatenate})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kConcatenate || !IsPlain(*inst) ||
           !inst->shape().layout().IsRowMajor() || inst->shape().layout().extras() != nullptr ||
           inst->operands().size() <= kMostOperands)

@@ -68,13 +68,9 @@ absl::StatusOr<bool> AttentionFusion::Run(Module& module, PassContext& context) 
   const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    // Kernels of rows alone are kept: the dots on either side of one go when it is fused, and no
-    // dot is beside two that are.
-    std::vector<Instruction*> kernels;
-    for (Instruction* inst : computation->PostOrder()) {
-      if (MakesRows(*inst) && purity.IsPure(*inst)) kernels.push_back(inst);
+    for (Instruction* inst : computation->InPostOrder()) {
+      if (MakesRows(*inst) && purity.IsPure(*inst)) changed |= Fuse(inst, context.gates);
     }
-    for (Instruction* rows : kernels) changed |= Fuse(rows, context.gates);
   }
   if (changed) module.RemoveUnusedComputations().IgnoreError();
   return changed;

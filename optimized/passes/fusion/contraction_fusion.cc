@@ -245,7 +245,7 @@ absl::StatusOr<bool> ContractionFusion::Run(Module& module, PassContext& context
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
     std::vector<Instruction*> dots;
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() == Opcode::kDot) dots.push_back(inst);
     }
     if (dots.empty()) continue;

@@ -10,7 +10,7 @@ absl::StatusOr<bool> Defuser::Run(Module& module, PassContext& context) {
   bool changed = false;
   // Callees first: a fusion in a fusion is gone when the outer one is copied.
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kFusion || !inst->control_predecessors().empty() ||
           !inst->control_successors().empty()) {
         continue;

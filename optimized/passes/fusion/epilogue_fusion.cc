@@ -1,8 +1,6 @@
 // Looks from each contraction at its only reader, and writes both down as one fusion.
 #include "optimized/passes/fusion/epilogue_fusion.h"
 
-#include <vector>
-
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "optimized/passes/fusion/fusion_writer.h"
@@ -89,14 +87,8 @@ absl::StatusOr<bool> EpilogueFusion::Run(Module& module, PassContext& context) {
   const Purity purity(module);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    // Contractions alone are kept: what reads them goes when it is fused.
-    std::vector<Instruction*> contractions;
-    for (Instruction* inst : computation->PostOrder()) {
-      const bool is_one = inst->opcode() == Opcode::kDot || inst->opcode() == Opcode::kConvolution;
-      if (is_one && purity.IsPure(*inst)) contractions.push_back(inst);
-    }
-    for (Instruction* contraction : contractions) {
-      changed |= Epilogue(contraction, context.gates).Run();
+    for (Instruction* inst : computation->InPostOrder()) {
+      if (purity.IsPure(*inst)) changed |= Epilogue(inst, context.gates).Run();
     }
   }
   if (changed) module.RemoveUnusedComputations().IgnoreError();

@@ -204,7 +204,7 @@ absl::StatusOr<bool> FusionMerger::Run(Module& module, PassContext& context) {
   for (Computation* computation : UnitComputations(module)) {
     // A fusion that others are merged into is a new one: of the list, each is looked at once.
     absl::flat_hash_set<const Instruction*> gone;
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (gone.contains(inst) || inst->opcode() != Opcode::kFusion) continue;
       std::vector<const Instruction*> readers(inst->users().begin(), inst->users().end());
       if (!Merger(inst, context.gates).Run()) continue;

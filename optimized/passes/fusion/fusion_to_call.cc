@@ -44,7 +44,7 @@ absl::StatusOr<bool> FusionToCall::Run(Module& module, PassContext& context) {
   // Callees come before callers.
   for (Computation* computation : module.ComputationPostOrder()) {
     bool& holds = holds_whole[computation];
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       const bool calls = inst->opcode() == Opcode::kFusion || inst->opcode() == Opcode::kCall;
       const bool repeats = inst->opcode() == Opcode::kFusion && RepeatsWork(*inst->callee());
       const bool whole =

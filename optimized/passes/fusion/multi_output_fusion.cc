@@ -118,7 +118,7 @@ struct Cluster {
 class Clusters {
  public:
   Clusters(Computation* computation, const Purity& purity) : purity_(purity) {
-    for (Instruction* inst : computation->PostOrder()) Place(inst);
+    for (Instruction* inst : computation->InPostOrder()) Place(inst);
   }
 
   const std::vector<Cluster>& all() const { return clusters_; }

@@ -47,7 +47,7 @@ std::vector<MadeByCall> CallsOf(Module& module) {
   std::vector<MadeByCall> calls;
   if (!module.HasAny({Opcode::kCustomCall})) return calls;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!IsLibraryCall(*inst)) continue;
       absl::StatusOr<LibraryCall> read = ReadLibraryCall(*inst);
       if (read.ok()) calls.push_back({inst, *std::move(read)});

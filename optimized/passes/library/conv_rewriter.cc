@@ -167,7 +167,7 @@ Instruction* WithEvenPadding(const MadeByCall& made, const UnevenPadding& uneven
 absl::StatusOr<bool> GpuConvRewriter::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* conv : computation->PostOrder()) {
+    for (Instruction* conv : computation->InPostOrder()) {
       if (conv->opcode() != Opcode::kConvolution || !IsPlain(*conv) || IsEmpty(*conv) ||
           conv->attributes().DimLabels() == nullptr || conv->operand_count() != 2 ||
           !HasUsualPrecision(*conv))
@@ -186,7 +186,7 @@ absl::StatusOr<bool> GpuConvRewriter::Run(Module& module, PassContext& context) 
 absl::StatusOr<bool> GpuConvPaddingLegalization::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* call : computation->PostOrder()) {
+    for (Instruction* call : computation->InPostOrder()) {
       if (!IsLibraryCall(*call)) continue;
       absl::StatusOr<LibraryCall> read = ReadLibraryCall(*call);
       if (!read.ok() || !IsConvolution(read->routine)) continue;

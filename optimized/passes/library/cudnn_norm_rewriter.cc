@@ -169,7 +169,7 @@ Instruction* WriteCusolverCall(Instruction* cholesky, bool lower) {
 absl::StatusOr<bool> CudnnBatchNormRewriter::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : UnitComputations(module))
-    for (Instruction* inst : computation->PostOrder())
+    for (Instruction* inst : computation->InPostOrder())
       if (IsNorm(inst->opcode())) changed |= NormRewrite(inst, context).Run();
   return changed;
 }
@@ -178,7 +178,7 @@ absl::StatusOr<bool> CusolverRewriter::Run(Module& module, PassContext& context)
   if (!module.HasAny({Opcode::kCholesky})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kCholesky || !IsPlain(*inst)) continue;
       const ElementType type = inst->shape().element_type();
       const bool has_routine = BitWidth(type) >= 32 && (IsFloat(type) || IsComplex(type));

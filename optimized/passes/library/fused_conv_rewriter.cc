@@ -312,7 +312,7 @@ absl::StatusOr<bool> CudnnFusedConvRewriter::Run(Module& module, PassContext& co
   FusedConvRules rules(context);
   bool changed = false;
   for (Computation* computation : UnitComputations(module))
-    for (Instruction* inst : computation->PostOrder()) changed |= rules.Apply(inst);
+    for (Instruction* inst : computation->InPostOrder()) changed |= rules.Apply(inst);
   return changed;
 }
 
@@ -320,7 +320,7 @@ absl::StatusOr<bool> CudnnPadForConvolutions::Run(Module& module, PassContext& c
   const GpuFacts& facts = FactsOf(context);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* call : computation->PostOrder()) {
+    for (Instruction* call : computation->InPostOrder()) {
       if (!IsLibraryCall(*call)) continue;
       absl::StatusOr<LibraryCall> read = ReadLibraryCall(*call);
       if (!read.ok() || !IsConvolution(read->routine) || read->result->ElementCount() == 0)

@@ -185,7 +185,7 @@ absl::StatusOr<bool> GemmRewriter::Run(Module& module, PassContext& context) {
   GemmRules rules(context);
   bool changed = false;
   for (Computation* computation : UnitComputations(module))
-    for (Instruction* inst : computation->PostOrder()) changed |= rules.Apply(inst);
+    for (Instruction* inst : computation->InPostOrder()) changed |= rules.Apply(inst);
   return changed;
 }
 
@@ -193,7 +193,7 @@ absl::StatusOr<bool> CublasGemmPad::Run(Module& module, PassContext& context) {
   const GpuFacts& facts = FactsOf(context);
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* dot : computation->PostOrder()) {
+    for (Instruction* dot : computation->InPostOrder()) {
       if (dot->opcode() != Opcode::kDot || !IsPlain(*dot) || !IsMatrixProduct(*dot)) continue;
       const ElementType type = dot->operand(0)->shape().element_type();
       const int64_t multiple = facts.MultipleOf(type);

@@ -251,7 +251,7 @@ absl::StatusOr<bool> LibraryCallInliner::Run(Module& module, PassContext& contex
   if (!module.HasAny({Opcode::kCustomCall})) return false;
   bool changed = false;
   for (Computation* computation : module.ComputationPostOrder()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (!IsLibraryCall(*inst)) continue;
       const absl::StatusOr<LibraryCall> call = ReadLibraryCall(*inst);
       if (!call.ok()) continue;  // what has no meaning has no code, as the target then says

@@ -153,7 +153,7 @@ class CopyInserter {
   // All branches write one result buffer: a value that only some of them hand on is copied there,
   // and one that all hand on stays where it was.
   void Conditionals(Computation* computation) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kConditional) continue;
       const AliasAnalysis aliases(module_);
       Leaves handed_on;
@@ -178,7 +178,7 @@ class CopyInserter {
   }
 
   void Loops(Computation* computation) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (inst->opcode() != Opcode::kWhile) continue;
       BodyOf(inst);
       StateOf(inst);

@@ -107,7 +107,7 @@ absl::StatusOr<bool> GpuTreeReductionRewriter::Run(Module& module, PassContext& 
   if (!module.HasAny({Opcode::kReduce})) return false;
   bool changed = false;
   for (Computation* computation : module.MakeNonfusionComputations()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (IsPlainReduce(*inst)) changed |= Split(inst, context);
     }
   }

@@ -52,7 +52,7 @@ bool RemoveDegenerate(Instruction* reduce, Gates& gates) {
 absl::StatusOr<bool> ReductionDegenerateDimRemover::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : module.MakeNonfusionComputations()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (IsPlainReduce(*inst)) changed |= RemoveDegenerate(inst, context.gates);
     }
   }

@@ -43,7 +43,7 @@ bool Group(Instruction* reduce, Gates& gates) {
 absl::StatusOr<bool> ReductionDimensionGrouper::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : module.MakeNonfusionComputations()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (IsPlainReduce(*inst)) changed |= Group(inst, context.gates);
     }
   }

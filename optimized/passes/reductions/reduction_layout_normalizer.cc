@@ -66,7 +66,7 @@ bool Normalize(Instruction* reduce, Gates& gates) {
 absl::StatusOr<bool> ReductionLayoutNormalizer::Run(Module& module, PassContext& context) {
   bool changed = false;
   for (Computation* computation : module.MakeNonfusionComputations()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (IsPlainReduce(*inst)) changed |= Normalize(inst, context.gates);
     }
   }

@@ -54,7 +54,7 @@ absl::StatusOr<bool> ReductionSplitter::Run(Module& module, PassContext& context
   if (!module.HasAny({Opcode::kReduce})) return false;
   bool changed = false;
   for (Computation* computation : module.MakeNonfusionComputations()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (IsPlainReduce(*inst)) changed |= SplitInTwo(inst, context);
     }
   }

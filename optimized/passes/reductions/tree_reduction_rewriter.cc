@@ -46,7 +46,7 @@ absl::StatusOr<bool> TreeReductionRewriter::Run(Module& module, PassContext& con
   }
   bool changed = false;
   for (Computation* computation : module.MakeNonfusionComputations()) {
-    for (Instruction* inst : computation->PostOrder()) {
+    for (Instruction* inst : computation->InPostOrder()) {
       if (IsPlainReduce(*inst)) changed |= Split(inst, window_size, context);
     }
   }

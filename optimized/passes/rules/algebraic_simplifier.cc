@@ -64,7 +64,7 @@ class Simplifier {
   bool Run() {
     // A rule removes its target and operands of it, all of which come before what is still to be
     // visited.
-    for (Instruction* inst : computation_->PostOrder()) Visit(inst);
+    for (Instruction* inst : computation_->InPostOrder()) Visit(inst);
     return changed_;
   }
 

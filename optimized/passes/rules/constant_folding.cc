@@ -23,7 +23,7 @@ class Folder {
 
   bool Run() {
     bool changed = false;
-    for (Instruction* inst : computation_->PostOrder()) changed |= FoldSplat(inst) || Fold(inst);
+    for (Instruction* inst : computation_->InPostOrder()) changed |= FoldSplat(inst) || Fold(inst);
     return changed;
   }
 

@@ -79,7 +79,7 @@ absl::StatusOr<bool> ReshapeMover::Run(Module& module, PassContext& context) {
   if (!module.HasAny({Opcode::kReshape, Opcode::kTranspose})) return false;
   bool changed = false;
   for (Computation* computation : UnitComputations(module)) {
-    for (Instruction* inst : computation->PostOrder()) changed |= Move(inst, context.gates);
+    for (Instruction* inst : computation->InPostOrder()) changed |= Move(inst, context.gates);
   }
   return changed;
 }

@@ -25,7 +25,7 @@ Computation* CopyWithState(const Computation& source, const Shape& state,
   }
   Instruction* whole = copy->Add(Opcode::kTuple, old_state, elements);
   Instruction* root = copy->CopyFrom(source, {&whole, 1}, {}, clones);
-  for (Instruction* inst : copy->PostOrder()) {
+  for (Instruction* inst : copy->InPostOrder()) {
     if (inst->opcode() != Opcode::kGetTupleElement || inst->operand(0) != whole) continue;
     Instruction* element = elements[inst->tuple_index()];
     if (inst == root) root = element;
