@@ -79,8 +79,8 @@ class Computation {
 
   // Operands and control predecessors before users; deterministic. Includes dead instructions.
   std::vector<Instruction*> PostOrder() const;
-  // The same order for callers that change the computation on the way: instructions that are added
-  // are not visited, removed ones are passed over, and their memory stays until the walk ends.
+  // This is the same order for callers that change the computation on the way: what they add is not
+  // visited, what they remove is passed over, and its memory stays until the walk ends.
   class Walk;
   Walk InPostOrder();
 
