@@ -6,6 +6,7 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/backends/pjrt/calls.h"
 #include "spec/base/escape.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -224,20 +225,9 @@ std::optional<ElementType> FromBufferType(BufferType type) {
 
 absl::StatusOr<std::unique_ptr<PluginClient>> PluginClient::Create(const Plugin& plugin,
                                                                    int devices) {
-  constexpr std::string_view kCount = "cpu_device_count";
-  NamedValue option{{ASSAY_PJRT_SIZE(NamedValue, value_size), nullptr},
-                    kCount.data(),
-                    kCount.size(),
-                    ValueKind::kInteger,
-                    {},
-                    1};
-  option.integer = devices;
-  ClientCreateArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ClientCreateArgs, try_get_argument);
-  if (devices > 1) {
-    args.options = &option;
-    args.option_count = 1;
-  }
+  std::vector<NamedValue> options;
+  if (devices > 1) options.push_back(IntegerOption(kDeviceCountOption, devices));
+  ClientCreateArgs args = CreateClientArgs(options);
   ASSAY_RETURN_IF_ERROR(plugin.Call(Function::kClientCreate, &args, ErrorClass::kSickMachine));
   if (args.client == nullptr) return Sick("the plug-in made no client, and no error");
   std::unique_ptr<PluginClient> client(new PluginClient(plugin, args.client));

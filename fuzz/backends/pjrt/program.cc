@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fuzz/backends/pjrt/calls.h"
 #include "fuzz/backends/pjrt/plugin.h"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
@@ -34,22 +35,12 @@ absl::StatusOr<std::unique_ptr<PluginProgram>> PluginProgram::Compile(const Plug
                                                                       std::string code,
                                                                       const std::string& format,
                                                                       const std::string& options) {
-  Program program{{ASSAY_PJRT_SIZE(Program, format_size), nullptr},
-                  code.data(),
-                  code.size(),
-                  format.data(),
-                  format.size()};
-  ClientCompileArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ClientCompileArgs, executable);
-  args.client = client.client();
-  args.program = &program;
-  args.options = options.data();
-  args.options_size = options.size();
+  CompileCall call(client.client(), std::move(code), format, options);
   ASSAY_RETURN_IF_ERROR(
-      client.plugin().Call(Function::kClientCompile, &args, ErrorClass::kCompileCrash));
-  if (args.executable == nullptr)
+      client.plugin().Call(Function::kClientCompile, &call.args, ErrorClass::kCompileCrash));
+  if (call.args.executable == nullptr)
     return MakeError(ErrorClass::kCompileCrash, "the plug-in made no executable, and no error");
-  std::unique_ptr<PluginProgram> made(new PluginProgram(client, args.executable));
+  std::unique_ptr<PluginProgram> made(new PluginProgram(client, call.args.executable));
   ASSAY_RETURN_IF_ERROR(made->ReadOutputCount());
   return made;
 }
@@ -76,28 +67,11 @@ absl::Status PluginProgram::ReadOutputCount() {
 
 absl::Status PluginProgram::Execute(const std::vector<std::vector<Buffer*>>& arguments,
                                     std::vector<std::vector<Buffer*>>& outputs) const {
-  std::vector<Buffer* const*> argument_lists;
-  std::vector<Buffer**> output_lists;
-  for (size_t d = 0; d < arguments.size(); ++d) {
-    outputs[d].assign(output_count_, nullptr);
-    argument_lists.push_back(arguments[d].data());
-    output_lists.push_back(outputs[d].data());
-  }
-  std::vector<Event*> complete(arguments.size(), nullptr);
-  ExecuteOptions options{};
-  options.head.struct_size = ASSAY_PJRT_SIZE(ExecuteOptions, incarnation_ids);
-  ExecuteArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ExecuteArgs, execute_device);
-  args.executable = loaded_;
-  args.options = &options;
-  args.argument_lists = argument_lists.data();
-  args.device_count = arguments.size();
-  args.argument_count = arguments[0].size();
-  args.output_lists = output_lists.data();
-  args.complete_events = complete.data();
+  ExecuteCall call(loaded_, arguments, output_count_);
   absl::Status status =
-      plugin_.Call(Function::kLoadedExecutableExecute, &args, ErrorClass::kRunCrash);
-  for (Event* event : complete) {
+      plugin_.Call(Function::kLoadedExecutableExecute, &call.args, ErrorClass::kRunCrash);
+  outputs = call.outputs;
+  for (Event* event : call.events) {
     const absl::Status done = plugin_.Await(event, ErrorClass::kRunCrash);
     if (status.ok()) status = done;
   }

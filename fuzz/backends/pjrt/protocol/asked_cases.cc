@@ -1,7 +1,5 @@
 // Every function that only tells something, asked in the ways in which callers of other ages and
 // habits ask it.
-#include <algorithm>
-#include <cstring>
 
 #include "fuzz/backends/pjrt/protocol/suite.h"
 #include "spec/base/status_macros.h"

@@ -47,10 +47,9 @@ enum class AnswerForm : uint8_t {
 struct FunctionRow {
   Function function;
   std::string_view name;  // "PJRT_Client_PlatformName"
-  Subject subject;
-  uint8_t size;  // of its structure, to the end of the last field
-  AnswerForm form;
-  bool is_optional;  // the document lets a platform answer UNIMPLEMENTED
+  Subject subject = Subject::kNone;
+  uint8_t size = 0;  // of its structure, to the end of the last field
+  AnswerForm form = AnswerForm::kNotAsked;
 };
 
 // All, in the order of the table.

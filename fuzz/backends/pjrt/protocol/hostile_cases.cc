@@ -27,30 +27,18 @@ absl::Status UsesDestroyedBuffer(Session& session) {
 }
 
 absl::Status DeletesTwice(Session& session) {
-  ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.Floats({2}, {1, 2}));
+  ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.DeletedBuffer());
   BufferArgs args{{sizeof(BufferArgs), nullptr}, buffer};
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferDelete, &args));
   session.Call(Function::kBufferDelete, &args);
   return session.Destroy<BufferArgs>(Function::kBufferDestroy, buffer);
 }
 
-absl::StatusOr<BufferFromHostArgs> Transfer(Session& session) {
-  static const float data[2] = {1, 2};
-  static const int64_t dims[1] = {2};
-  BufferFromHostArgs args{};
-  ASSAY_ASSIGN_OR_RETURN(args.client, session.GetClient());
-  ASSAY_ASSIGN_OR_RETURN(args.device, session.FirstDevice());
-  args.head.struct_size = ASSAY_PJRT_SIZE(BufferFromHostArgs, buffer);
-  args.data = data;
-  args.type = BufferType::kF32;
-  args.dims = dims;
-  args.dim_count = 1;
-  return args;
-}
-
 absl::Status TransfersOddly(Session& session, void (*change)(BufferFromHostArgs&),
                             std::string_view what) {
-  ASSAY_ASSIGN_OR_RETURN(BufferFromHostArgs args, Transfer(session));
+  static const float data[2] = {1, 2};
+  static const int64_t dims[1] = {2};
+  ASSAY_ASSIGN_OR_RETURN(BufferFromHostArgs args,
+                         session.TransferArgs(BufferType::kF32, dims, data));
   change(args);
   return session.MustFail(Function::kClientBufferFromHostBuffer, &args, what);
 }
@@ -58,22 +46,10 @@ absl::Status TransfersOddly(Session& session, void (*change)(BufferFromHostArgs&
 absl::Status ExecutesOddly(Session& session, void (*change)(ExecuteArgs&), std::string_view what) {
   ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.SomeBuffer());
   ASSAY_ASSIGN_OR_RETURN(LoadedExecutable * loaded, session.SomeLoaded());
-  Buffer* arguments[] = {buffer, buffer};
-  Buffer* output = nullptr;
-  Buffer* const* argument_list = arguments;
-  Buffer** output_list = &output;
-  ExecuteOptions options{};
-  options.head.struct_size = ASSAY_PJRT_SIZE(ExecuteOptions, incarnation_ids);
-  ExecuteArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ExecuteArgs, execute_device);
-  args.executable = loaded;
-  args.options = &options;
-  args.argument_lists = &argument_list;
-  args.device_count = 1;
-  args.argument_count = 2;
-  args.output_lists = &output_list;
-  change(args);
-  return session.MustFail(Function::kLoadedExecutableExecute, &args, what);
+  ExecuteCall call(loaded, {{buffer, buffer}}, 1);
+  call.args.complete_events = nullptr;
+  change(call.args);
+  return session.MustFail(Function::kLoadedExecutableExecute, &call.args, what);
 }
 
 absl::Status NullArgument(Session& session) {
@@ -90,25 +66,12 @@ absl::Status NoStructure(Session& session, Function function) {
 absl::Status CompilesOddly(Session& session, void (*change)(ClientCompileArgs&),
                            std::string_view what) {
   ASSAY_ASSIGN_OR_RETURN(Client * client, session.GetClient());
-  static char code[] = "no program";
-  static Program program{
-      {ASSAY_PJRT_SIZE(Program, format_size), nullptr}, code, sizeof(code) - 1, "hlo", 3};
-  ClientCompileArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ClientCompileArgs, executable);
-  args.client = client;
-  args.program = &program;
-  args.options = "";
-  change(args);
-  return session.MustFail(Function::kClientCompile, &args, what);
+  CompileCall call(client, "no program", "hlo", "");
+  change(call.args);
+  return session.MustFail(Function::kClientCompile, &call.args, what);
 }
 
-struct Row {
-  const char* name;
-  const char* rule;
-  absl::Status (*body)(Session&);
-};
-
-constexpr Row kRows[] = {
+constexpr CaseRow kRows[] = {
     {"twice/buffer", "a buffer destroyed twice",
      [](Session& s) {
        return Twice(s, Function::kBufferDestroy, [](Session& x) { return x.Floats({2}, {1, 2}); });
@@ -225,7 +188,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 void AddHostileCases(std::vector<ProtocolCase>& cases) {
-  for (const Row& row : kRows) {
+  for (const CaseRow& row : kRows) {
     cases.push_back({StrCat("hostile/", row.name), CaseLevel::kOpen,
                      StrCat(row.rule, " is an error"), row.body});
   }

@@ -1,7 +1,6 @@
 // The table, errors, events, the client and its devices and memories.
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <set>
 #include <thread>
 
@@ -83,51 +82,33 @@ absl::Status DestroysNull(Session& session, Function function) {
 // An error, not yet destroyed.
 absl::StatusOr<Error*> SomeError(Session& session) {
   ASSAY_ASSIGN_OR_RETURN(Client * client, session.GetClient());
-  static std::string code = "this is no program";
-  Program program{
-      {ASSAY_PJRT_SIZE(Program, format_size), nullptr}, code.data(), code.size(), "hlo", 3};
-  ClientCompileArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ClientCompileArgs, executable);
-  args.client = client;
-  args.program = &program;
-  args.options = "";
-  const void* at = session.plugin().api()->functions[static_cast<size_t>(Function::kClientCompile)];
-  Error* error = reinterpret_cast<Error* (*)(void*)>(const_cast<void*>(at))(&args);
+  CompileCall call(client, "this is no program", "hlo", "");
+  Error* error = session.CallAsIs(Function::kClientCompile, &call.args);
   if (error == nullptr) return Violation("PJRT_Client_Compile takes words that are no program");
   return error;
 }
 
-ErrorMessageArgs MessageOf(Session& session, const Error* error) {
-  ErrorMessageArgs args{{sizeof(ErrorMessageArgs), nullptr}, error, nullptr, 0};
-  reinterpret_cast<void (*)(void*)>(
-      session.plugin().api()->functions[static_cast<size_t>(Function::kErrorMessage)])(&args);
-  return args;
-}
-void DestroyError(Session& session, Error* error) {
-  ErrorDestroyArgs args{{sizeof(ErrorDestroyArgs), nullptr}, error};
-  reinterpret_cast<void (*)(void*)>(
-      session.plugin().api()->functions[static_cast<size_t>(Function::kErrorDestroy)])(&args);
-}
-
 absl::Status MessagesLast(Session& session) {
-  ASSAY_RETURN_IF_ERROR(session.Needs({Function::kErrorMessage, Function::kErrorDestroy}));
+  ASSAY_RETURN_IF_ERROR(
+      session.Needs({Function::kErrorMessage, Function::kErrorDestroy, Function::kClientCompile}));
   ASSAY_ASSIGN_OR_RETURN(Error * first, SomeError(session));
-  const ErrorMessageArgs once = MessageOf(session, first);
+  const ErrorMessageArgs once = session.MessageOf(first);
   if (once.message == nullptr || once.message_size == 0) return Violation("an error without words");
   const std::string words(once.message, once.message_size);
   ASSAY_ASSIGN_OR_RETURN(Error * second, SomeError(session));
   if (first == second) return Violation("two calls give the same error object");
-  DestroyError(session, second);
-  const ErrorMessageArgs again = MessageOf(session, first);
+  session.DestroyError(second);
+  const ErrorMessageArgs again = session.MessageOf(first);
   const std::string later(again.message, again.message_size);
-  DestroyError(session, first);
+  session.DestroyError(first);
   if (later != words) return Violation("an error's words change when another is destroyed");
   return absl::OkStatus();
 }
 
 absl::Status CodesAreKnown(Session& session) {
   LoadedExecutable* made = nullptr;
-  const std::optional<Refusal> refusal = session.CompileBytes("this is no program", "hlo", &made);
+  const std::optional<Refusal> refusal =
+      session.CompileBytes("this is no program", "hlo", CompileOptionsBytes({}, 1), &made);
   if (!refusal) return Violation("PJRT_Client_Compile takes words that are no program");
   if (refusal->code == Code::kInternal || static_cast<int>(refusal->code) == 2)
     return Violation(StrCat("bytes that are no program are called ", refusal->Describe()));
@@ -137,23 +118,13 @@ absl::Status CodesAreKnown(Session& session) {
 // Clients, devices and memories.
 
 absl::Status OptionsAreRead(Session& session) {
-  constexpr std::string_view kName = "no_such_option_of_any_client";
-  NamedValue option{{ASSAY_PJRT_SIZE(NamedValue, value_size), nullptr},
-                    kName.data(),
-                    kName.size(),
-                    ValueKind::kBool,
-                    {},
-                    1};
-  option.flag = true;
-  ClientCreateArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ClientCreateArgs, try_get_argument);
-  args.options = &option;
-  args.option_count = 1;
+  const NamedValue option = IntegerOption("no_such_option_of_any_client", 1);
+  ClientCreateArgs args = CreateClientArgs({&option, 1});
   return session.MustFail(Function::kClientCreate, &args, "an option that it does not have");
 }
 
 absl::Status OlderClientArgs(Session& session) {
-  ClientCreateArgs args{};
+  ClientCreateArgs args = CreateClientArgs({});
   args.head.struct_size = ASSAY_PJRT_SIZE(ClientCreateArgs, client);
   ASSAY_RETURN_IF_ERROR(
       session.MustWork(Function::kClientCreate, &args, "of a caller that knows API 0.40"));
@@ -314,7 +285,7 @@ struct Heard {
 void Hear(Error* error, void* argument) {
   auto* heard = static_cast<Heard*>(argument);
   heard->has_error = error != nullptr;
-  if (error != nullptr) DestroyError(*heard->session, error);
+  if (error != nullptr) heard->session->DestroyError(error);
   ++heard->calls;
 }
 
@@ -342,22 +313,19 @@ absl::Status ReadyEventsCallBack(Session& session) {
   return CallsBackOnce(session, event, false);
 }
 
+absl::StatusOr<Event*> FailedEvent(Session& session) {
+  ASSAY_ASSIGN_OR_RETURN(Buffer * gone, session.DeletedBuffer());
+  return session.ReadyEvent(gone);
+}
+
 absl::Status FailedEventsCallBack(Session& session) {
-  ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.Floats({2}, {1, 2}));
-  BufferArgs gone{{sizeof(BufferArgs), nullptr}, buffer};
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferDelete, &gone));
-  RawArgs args(32, buffer);
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferReadyEvent, args.get()));
-  return CallsBackOnce(session, reinterpret_cast<Event*>(args.Word(24)), true);
+  ASSAY_ASSIGN_OR_RETURN(Event * event, FailedEvent(session));
+  return CallsBackOnce(session, event, true);
 }
 
 absl::Status FailedEventsKeepTheirError(Session& session) {
-  ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.Floats({2}, {1, 2}));
-  BufferArgs gone{{sizeof(BufferArgs), nullptr}, buffer};
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferDelete, &gone));
-  RawArgs args(32, buffer);
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferReadyEvent, args.get()));
-  EventArgs event{{sizeof(EventArgs), nullptr}, reinterpret_cast<Event*>(args.Word(24))};
+  ASSAY_ASSIGN_OR_RETURN(Event * failed, FailedEvent(session));
+  EventArgs event{{sizeof(EventArgs), nullptr}, failed};
   const std::optional<Refusal> first = session.Call(Function::kEventAwait, &event);
   if (!first) return Violation("awaiting the event of a deleted buffer gives no error");
   ASSAY_RETURN_IF_ERROR(session.Needs({Function::kEventError}));
@@ -394,15 +362,7 @@ absl::Status ThreadsAsk(Session& session) {
   return refusals == 0 ? absl::OkStatus() : Violation(StrCat(refusals.load(), " calls failed"));
 }
 
-struct Row {
-  const char* name;
-  const char* rule;
-  absl::Status (*body)(Session&);
-  int devices = 1;
-  CaseLevel level = CaseLevel::kMust;
-};
-
-constexpr Row kRows[] = {
+constexpr CaseRow kRows[] = {
     {"table/core", "every function without which nothing runs is there", TableIsWhole},
     {"table/size", "table and version tell sizes that hold them", TableHoldsItsFunctions},
     {"table/extensions", "the list of extensions ends, each once", ExtensionsEnd},
@@ -444,8 +404,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 void AddObjectCases(std::vector<ProtocolCase>& cases) {
-  for (const Row& row : kRows)
-    cases.push_back({row.name, row.level, row.rule, row.body, row.devices});
+  AddRows(kRows, cases);
   for (const Function function :
        {Function::kEventDestroy, Function::kClientDestroy, Function::kExecutableDestroy,
         Function::kLoadedExecutableDestroy, Function::kBufferDestroy, Function::kTopologyDestroy,
@@ -457,7 +416,7 @@ void AddObjectCases(std::vector<ProtocolCase>& cases) {
   cases.push_back({"destroy-null/PJRT_Error_Destroy", CaseLevel::kMust,
                    "null is destroyed without an error", [](Session& session) -> absl::Status {
                      ASSAY_RETURN_IF_ERROR(session.Needs({Function::kErrorDestroy}));
-                     DestroyError(session, nullptr);
+                     session.DestroyError(nullptr);
                      return absl::OkStatus();
                    }});
 }

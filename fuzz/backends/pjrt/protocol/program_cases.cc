@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "fuzz/backends/pjrt/compile_options.h"
 #include "fuzz/backends/pjrt/protocol/suite.h"
@@ -13,16 +14,6 @@
 namespace assay::pjrt {
 namespace {
 
-const std::vector<float> kSix = {0, 1, 2, 3, 4, 5};
-const std::vector<float> kDoubled = {0, 2, 4, 6, 8, 10};
-const std::vector<float> kSquared = {0, 1, 4, 9, 16, 25};
-
-absl::Status IsArray(Session& session, Buffer* buffer, const std::vector<float>& wanted) {
-  if (buffer == nullptr) return Violation("an output is null");
-  ASSAY_ASSIGN_OR_RETURN(const std::vector<float> got, session.ToFloats(buffer));
-  return got == wanted ? absl::OkStatus() : Violation("the result is wrong");
-}
-
 absl::Status MustRun(Session& session, Session::Run& run) {
   if (run.refusal) return Violation(StrCat("Execute: ", run.refusal->Describe()));
   return session.Await(std::exchange(run.done, nullptr));
@@ -30,10 +21,7 @@ absl::Status MustRun(Session& session, Session::Run& run) {
 // An error of the call, or of its event.
 absl::Status MustRefuse(Session& session, const Session::Run& run, std::string_view what) {
   if (run.refusal) return absl::OkStatus();
-  if (run.done != nullptr) {
-    EventArgs event{{sizeof(EventArgs), nullptr}, run.done};
-    if (session.Call(Function::kEventAwait, &event)) return absl::OkStatus();
-  }
+  if (session.ErrorOf(run.done)) return absl::OkStatus();
   return Violation(StrCat("it runs with ", what));
 }
 
@@ -43,9 +31,9 @@ absl::Status Runs(Session& session) {
   for (int i = 0; i < 2; ++i) {
     Session::Run run = session.Execute(loaded, {buffer, buffer});
     ASSAY_RETURN_IF_ERROR(MustRun(session, run));
-    ASSAY_RETURN_IF_ERROR(IsArray(session, run.outputs[0], kDoubled));
+    ASSAY_RETURN_IF_ERROR(session.Holds(run.outputs[0], kDoubled));
   }
-  return IsArray(session, buffer, kSix);
+  return session.Holds(buffer, kSix);
 }
 
 absl::Status RunsPair(Session& session) {
@@ -57,30 +45,18 @@ absl::Status RunsPair(Session& session) {
   if (count.count != 2) return Violation(StrCat("a pair is ", count.count, " outputs"));
   Session::Run run = session.Execute(loaded, {buffer, buffer}, 2);
   ASSAY_RETURN_IF_ERROR(MustRun(session, run));
-  ASSAY_RETURN_IF_ERROR(IsArray(session, run.outputs[0], kDoubled));
-  return IsArray(session, run.outputs[1], kSquared);
+  ASSAY_RETURN_IF_ERROR(session.Holds(run.outputs[0], kDoubled));
+  return session.Holds(run.outputs[1], kSquared);
 }
 
 // The caller may not want events.
 absl::Status RunsWithoutEvents(Session& session) {
   ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.SomeBuffer());
   ASSAY_ASSIGN_OR_RETURN(LoadedExecutable * loaded, session.SomeLoaded());
-  Buffer* arguments[] = {buffer, buffer};
-  Buffer* output = nullptr;
-  Buffer* const* argument_list = arguments;
-  Buffer** output_list = &output;
-  ExecuteOptions options{};
-  options.head.struct_size = ASSAY_PJRT_SIZE(ExecuteOptions, incarnation_ids);
-  ExecuteArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ExecuteArgs, execute_device);
-  args.executable = loaded;
-  args.options = &options;
-  args.argument_lists = &argument_list;
-  args.device_count = 1;
-  args.argument_count = 2;
-  args.output_lists = &output_list;
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kLoadedExecutableExecute, &args));
-  return IsArray(session, output, kDoubled);
+  ExecuteCall call(loaded, {{buffer, buffer}}, 1);
+  call.args.complete_events = nullptr;
+  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kLoadedExecutableExecute, &call.args));
+  return session.Holds(call.outputs[0][0], kDoubled);
 }
 
 absl::Status RunsWithOptions(Session& session, size_t size, Extension* extension) {
@@ -94,7 +70,7 @@ absl::Status RunsWithOptions(Session& session, size_t size, Extension* extension
   options.known.head = {size, extension};
   Session::Run run = session.Execute(loaded, {buffer, buffer}, 1, &options.known);
   ASSAY_RETURN_IF_ERROR(MustRun(session, run));
-  return IsArray(session, run.outputs[0], kDoubled);
+  return session.Holds(run.outputs[0], kDoubled);
 }
 
 absl::Status RefusesArguments(Session& session, size_t count) {
@@ -116,9 +92,7 @@ absl::Status RefusesShape(Session& session, BufferType type, const std::vector<i
 absl::Status RefusesDeleted(Session& session) {
   ASSAY_ASSIGN_OR_RETURN(LoadedExecutable * loaded, session.SomeLoaded());
   ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.SomeBuffer());
-  ASSAY_ASSIGN_OR_RETURN(Buffer * gone, session.Floats({2, 3}, kSix));
-  BufferArgs args{{sizeof(BufferArgs), nullptr}, gone};
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferDelete, &args));
+  ASSAY_ASSIGN_OR_RETURN(Buffer * gone, session.DeletedBuffer());
   return MustRefuse(session, session.Execute(loaded, {buffer, gone}), "a deleted argument");
 }
 
@@ -126,69 +100,37 @@ absl::Status RefusesDeleted(Session& session) {
 absl::Status RefusesTwoDevices(Session& session) {
   ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.SomeBuffer());
   ASSAY_ASSIGN_OR_RETURN(LoadedExecutable * loaded, session.SomeLoaded());
-  Buffer* arguments[] = {buffer, buffer};
-  Buffer* outputs[] = {nullptr, nullptr};
-  Buffer* const* argument_lists[] = {arguments, arguments};
-  Buffer** output_lists[] = {outputs, outputs + 1};
-  ExecuteOptions options{};
-  options.head.struct_size = ASSAY_PJRT_SIZE(ExecuteOptions, incarnation_ids);
-  ExecuteArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ExecuteArgs, execute_device);
-  args.executable = loaded;
-  args.options = &options;
-  args.argument_lists = argument_lists;
-  args.device_count = 2;
-  args.argument_count = 2;
-  args.output_lists = output_lists;
-  return session.MustFail(Function::kLoadedExecutableExecute, &args,
+  ExecuteCall call(loaded, {{buffer, buffer}, {buffer, buffer}}, 1);
+  return session.MustFail(Function::kLoadedExecutableExecute, &call.args,
                           "arguments for two devices by a program for one");
+}
+
+absl::StatusOr<Buffer*> CopyOn(Session& session, Buffer* buffer, Device* device) {
+  RawArgs copy(40, buffer);
+  static_cast<uint64_t*>(copy.get())[3] = reinterpret_cast<uint64_t>(device);
+  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferCopyToDevice, copy.get()));
+  return reinterpret_cast<Buffer*>(copy.Word(32));
 }
 
 absl::Status RunsOn(Session& session, size_t number) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<Device*> devices, session.Devices());
   if (devices.size() <= number) return NotThere("too few devices");
-  ASSAY_ASSIGN_OR_RETURN(Buffer * first, session.SomeBuffer());
-  Buffer* buffer = first;
+  ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, session.SomeBuffer());
   if (number > 0) {
-    RawArgs copy(40, first);
-    static_cast<uint64_t*>(copy.get())[3] = reinterpret_cast<uint64_t>(devices[number]);
-    ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferCopyToDevice, copy.get()));
-    buffer = reinterpret_cast<Buffer*>(copy.Word(32));
+    ASSAY_ASSIGN_OR_RETURN(buffer, CopyOn(session, buffer, devices[number]));
   }
   // A program for no device in particular.
-  ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ReadModule(kSumProgram));
-  ASSAY_ASSIGN_OR_RETURN(std::string code, WriteModuleProto(*module));
-  ASSAY_ASSIGN_OR_RETURN(Client * client, session.GetClient());
-  const std::string options_bytes = PortableOptionsBytes();
-  Program program{
-      {ASSAY_PJRT_SIZE(Program, format_size), nullptr}, code.data(), code.size(), "hlo", 3};
-  ClientCompileArgs compile{};
-  compile.head.struct_size = ASSAY_PJRT_SIZE(ClientCompileArgs, executable);
-  compile.client = client;
-  compile.program = &program;
-  compile.options = options_bytes.data();
-  compile.options_size = options_bytes.size();
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kClientCompile, &compile, "portable"));
-  Buffer* arguments[] = {buffer, buffer};
-  Buffer* output = nullptr;
-  Buffer* const* argument_list = arguments;
-  Buffer** output_list = &output;
-  ExecuteOptions options{};
-  options.head.struct_size = ASSAY_PJRT_SIZE(ExecuteOptions, incarnation_ids);
-  ExecuteArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ExecuteArgs, execute_device);
-  args.executable = compile.executable;
-  args.options = &options;
-  args.argument_lists = &argument_list;
-  args.device_count = 1;
-  args.argument_count = 2;
-  args.output_lists = &output_list;
-  args.execute_device = devices[number];
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kLoadedExecutableExecute, &args));
+  ASSAY_ASSIGN_OR_RETURN(LoadedExecutable * loaded,
+                         session.Compile(kSumProgram, PortableOptionsBytes()));
+  ExecuteCall call(loaded, {{buffer, buffer}}, 1);
+  call.args.complete_events = nullptr;
+  call.args.execute_device = devices[number];
+  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kLoadedExecutableExecute, &call.args));
+  Buffer* output = call.outputs[0][0];
   RawArgs where(32, output);
   ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferDevice, where.get()));
   if (where.Address(24) != devices[number]) return Violation("the result is on another device");
-  return IsArray(session, output, kDoubled);
+  return session.Holds(output, kDoubled);
 }
 
 // Donation.
@@ -212,28 +154,23 @@ absl::StatusOr<Donation> Donate(Session& session, bool may) {
   }
   donation.run = session.Execute(donation.loaded, {donation.argument}, 1, &options);
   ASSAY_RETURN_IF_ERROR(MustRun(session, donation.run));
-  ASSAY_RETURN_IF_ERROR(IsArray(session, donation.run.outputs[0], std::vector<float>(1024, 42.0f)));
+  ASSAY_RETURN_IF_ERROR(session.Holds(donation.run.outputs[0], std::vector<float>(1024, 42.0f)));
   return donation;
-}
-absl::StatusOr<bool> IsDeleted(Session& session, Buffer* buffer) {
-  RawArgs args(25, buffer);
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferIsDeleted, args.get()));
-  return args.Byte(24) != 0;
 }
 
 absl::Status DonatedIsGone(Session& session) {
   ASSAY_ASSIGN_OR_RETURN(const Donation donation, Donate(session, true));
-  ASSAY_ASSIGN_OR_RETURN(const bool deleted, IsDeleted(session, donation.argument));
-  if (!deleted) return IsArray(session, donation.argument, std::vector<float>(1024, 41.0f));
+  ASSAY_ASSIGN_OR_RETURN(const bool deleted, session.IsDeleted(donation.argument));
+  if (!deleted) return session.Holds(donation.argument, std::vector<float>(1024, 41.0f));
   return MustRefuse(session, session.Execute(donation.loaded, {donation.argument}),
                     "an argument that was given away before");
 }
 
 absl::Status KeptIsKept(Session& session) {
   ASSAY_ASSIGN_OR_RETURN(const Donation donation, Donate(session, false));
-  ASSAY_ASSIGN_OR_RETURN(const bool deleted, IsDeleted(session, donation.argument));
+  ASSAY_ASSIGN_OR_RETURN(const bool deleted, session.IsDeleted(donation.argument));
   if (deleted) return Violation("an argument that must not be donated is deleted");
-  return IsArray(session, donation.argument, std::vector<float>(1024, 41.0f));
+  return session.Holds(donation.argument, std::vector<float>(1024, 41.0f));
 }
 
 absl::Status DonatedWhileReferred(Session& session) {
@@ -299,7 +236,7 @@ absl::Status OutlivesItsMakers(Session& session) {
   ASSAY_RETURN_IF_ERROR(session.Destroy<BufferArgs>(Function::kBufferDestroy, argument));
   ASSAY_RETURN_IF_ERROR(
       session.Destroy<LoadedExecutableArgs>(Function::kLoadedExecutableDestroy, loaded));
-  return IsArray(session, run.outputs[0], std::vector<float>(4096, 1.0f));
+  return session.Holds(run.outputs[0], std::vector<float>(4096, 1.0f));
 }
 
 absl::Status OutputsMayGoFirst(Session& session) {
@@ -324,13 +261,10 @@ absl::Status Chains(Session& session) {
     ASSAY_RETURN_IF_ERROR(session.Destroy<BufferArgs>(Function::kBufferDestroy, at));
     at = run.outputs[0];
   }
-  // The last is done: so are those before it.
-  ASSAY_RETURN_IF_ERROR(session.Await(events.back()));
-  for (int i = 0; i + 1 < kLength; ++i) {
-    RawArgs ready(25, events[static_cast<size_t>(i)]);
-    ASSAY_RETURN_IF_ERROR(session.Await(events[static_cast<size_t>(i)]));
-  }
-  return IsArray(session, at, std::vector<float>(4096, 1.0f));
+  // The last first: the others need not be awaited for it.
+  std::reverse(events.begin(), events.end());
+  for (Event* event : events) ASSAY_RETURN_IF_ERROR(session.Await(event));
+  return session.Holds(at, std::vector<float>(4096, 1.0f));
 }
 
 absl::Status ReadyAfterDone(Session& session) {
@@ -338,11 +272,9 @@ absl::Status ReadyAfterDone(Session& session) {
   ASSAY_ASSIGN_OR_RETURN(Buffer * argument, LongArgument(session));
   Session::Run run = session.Execute(loaded, {argument});
   ASSAY_RETURN_IF_ERROR(MustRun(session, run));
-  RawArgs event(32, run.outputs[0]);
-  ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kBufferReadyEvent, event.get()));
   // The run is complete, and with it its outputs.
-  EventArgs args{{sizeof(EventArgs), nullptr}, reinterpret_cast<Event*>(event.Word(24))};
-  return session.MustWork(Function::kEventAwait, &args);
+  ASSAY_ASSIGN_OR_RETURN(Event * event, session.ReadyEvent(run.outputs[0]));
+  return session.Await(event);
 }
 
 // Descriptions of programs.
@@ -432,7 +364,7 @@ absl::Status Serializes(Session& session, size_t load_size) {
   ASSAY_RETURN_IF_ERROR(session.MustWork(Function::kExecutableDeserializeAndLoad, &load));
   Session::Run run = session.Execute(load.loaded, {buffer, buffer});
   ASSAY_RETURN_IF_ERROR(MustRun(session, run));
-  return IsArray(session, run.outputs[0], kDoubled);
+  return session.Holds(run.outputs[0], kDoubled);
 }
 
 absl::Status RefusesSerialized(Session& session) {
@@ -465,7 +397,7 @@ absl::Status TellsOptimized(Session& session) {
 absl::Status RefusesBytes(Session& session, const std::string& code, const std::string& format) {
   LoadedExecutable* made = nullptr;
   ASSAY_RETURN_IF_ERROR(session.GetClient().status());
-  if (session.CompileBytes(code, format, &made)) {
+  if (session.CompileBytes(code, format, CompileOptionsBytes({}, 1), &made)) {
     return made == nullptr ? absl::OkStatus() : Violation("an error and an executable");
   }
   return Violation(StrCat("it compiles ", code.size(), " bytes of the format '", format, "'"));
@@ -491,7 +423,7 @@ absl::Status ThreadsRun(Session& session) {
         for (int i = 0; i < kRuns; ++i) {
           Session::Run run = session.Execute(own, {buffer, buffer});
           ASSAY_RETURN_IF_ERROR(MustRun(session, run));
-          ASSAY_RETURN_IF_ERROR(IsArray(session, run.outputs[0], t % 2 == 0 ? kDoubled : kSquared));
+          ASSAY_RETURN_IF_ERROR(session.Holds(run.outputs[0], t % 2 == 0 ? kDoubled : kSquared));
         }
         return absl::OkStatus();
       }();
@@ -507,15 +439,7 @@ Extension& UnknownExtension() {
   return extension;
 }
 
-struct Row {
-  const char* name;
-  const char* rule;
-  absl::Status (*body)(Session&);
-  int devices = 1;
-  CaseLevel level = CaseLevel::kMust;
-};
-
-constexpr Row kRows[] = {
+constexpr CaseRow kRows[] = {
     {"execute/runs", "a program runs twice and leaves its arguments", Runs},
     {"execute/pair", "a program with two results has two outputs", RunsPair},
     {"execute/without-events", "the caller may not want events", RunsWithoutEvents},
@@ -589,9 +513,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-void AddProgramCases(std::vector<ProtocolCase>& cases) {
-  for (const Row& row : kRows)
-    cases.push_back({row.name, row.level, row.rule, row.body, row.devices});
-}
+void AddProgramCases(std::vector<ProtocolCase>& cases) { AddRows(kRows, cases); }
 
 }  // namespace assay::pjrt

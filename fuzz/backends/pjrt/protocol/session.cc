@@ -1,9 +1,11 @@
 // Objects and calls.
 #include "fuzz/backends/pjrt/protocol/session.h"
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 
-#include "fuzz/backends/pjrt/compile_options.h"
 #include "fuzz/backends/stablehlo_text.h"
 #include "spec/base/escape.h"
 #include "spec/base/status_macros.h"
@@ -20,6 +22,10 @@ using Plain = Error* (*)(void*);
 using Silent = void (*)(void*);
 
 }  // namespace
+
+const std::vector<float> kSix = {0, 1, 2, 3, 4, 5};
+const std::vector<float> kDoubled = {0, 2, 4, 6, 8, 10};
+const std::vector<float> kSquared = {0, 1, 4, 9, 16, 25};
 
 const char kSumProgram[] =
     "HloModule sum\nENTRY e { p = f32[2,3] parameter(0) q = f32[2,3] parameter(1)\n"
@@ -55,6 +61,13 @@ absl::Status Violation(std::string_view what) {
 absl::Status NotThere(std::string_view what) { return absl::UnimplementedError(StrCat(what)); }
 bool IsNotThere(const absl::Status& status) { return absl::IsUnimplemented(status); }
 
+absl::Status SameValues(const std::vector<float>& got, const std::vector<float>& wanted) {
+  if (got == wanted) return absl::OkStatus();
+  std::string text;
+  for (size_t i = 0; i < got.size() && i < 8; ++i) StrAppend(&text, i == 0 ? "" : ", ", got[i]);
+  return Violation(StrCat("comes back as ", got.size(), " numbers: ", text));
+}
+
 std::string Refusal::Describe() const { return StrCat(CodeName(code), ": ", message); }
 
 RawArgs::RawArgs(size_t size, const void* subject) {
@@ -72,33 +85,44 @@ bool RawArgs::IsWrittenBehind(size_t size) const {
   return false;
 }
 
+Error* Session::CallAsIs(Function function, void* args) const {
+  return reinterpret_cast<Plain>(plugin_.api()->functions[static_cast<size_t>(function)])(args);
+}
+
+ErrorMessageArgs Session::MessageOf(const Error* error) const {
+  ErrorMessageArgs args{{sizeof(ErrorMessageArgs), nullptr}, error, nullptr, 0};
+  const void* at = plugin_.api()->functions[static_cast<size_t>(Function::kErrorMessage)];
+  if (at != nullptr) reinterpret_cast<Silent>(const_cast<void*>(at))(&args);
+  return args;
+}
+
+void Session::DestroyError(Error* error) const {
+  ErrorDestroyArgs args{{sizeof(ErrorDestroyArgs), nullptr}, error};
+  const void* at = plugin_.api()->functions[static_cast<size_t>(Function::kErrorDestroy)];
+  if (at != nullptr) reinterpret_cast<Silent>(const_cast<void*>(at))(&args);
+}
+
 std::optional<Refusal> Session::Call(Function function, void* args) {
-  const auto at = [this](Function f) { return plugin_.api()->functions[static_cast<size_t>(f)]; };
   if (!plugin_.HasFunction(function))
     return Refusal{Code::kUnimplemented, "the table has no such function"};
-  Error* error = reinterpret_cast<Plain>(at(function))(args);
+  Error* error = CallAsIs(function, args);
   if (error == nullptr) return std::nullopt;
   Refusal refusal{Code::kInternal, ""};
-  ErrorMessageArgs message{{sizeof(ErrorMessageArgs), nullptr}, error, nullptr, 0};
-  if (plugin_.HasFunction(Function::kErrorMessage)) {
-    reinterpret_cast<Silent>(at(Function::kErrorMessage))(&message);
-    constexpr size_t kMost = 1 << 16;
-    if (message.message != nullptr)
-      refusal.message = Printable({message.message, std::min(message.message_size, kMost)});
-  }
+  const ErrorMessageArgs message = MessageOf(error);
+  constexpr size_t kMost = 1 << 16;
+  if (message.message != nullptr)
+    refusal.message = Printable({message.message, std::min(message.message_size, kMost)});
   ErrorGetCodeArgs code{{ASSAY_PJRT_SIZE(ErrorGetCodeArgs, code), nullptr}, error, Code::kOk};
   if (plugin_.HasFunction(Function::kErrorGetCode) &&
-      reinterpret_cast<Plain>(at(Function::kErrorGetCode))(&code) == nullptr)
+      CallAsIs(Function::kErrorGetCode, &code) == nullptr)
     refusal.code = code.code;
+  DestroyError(error);
   const std::string_view name = FunctionRows()[static_cast<size_t>(function)].name;
   constexpr int kLastCode = 16;
+  const std::lock_guard<std::mutex> lock(odd_mutex_);
   if (refusal.message.empty()) odd_.push_back(StrCat("an error of ", name, " has no words"));
   if (static_cast<int>(refusal.code) < 1 || static_cast<int>(refusal.code) > kLastCode) {
     odd_.push_back(StrCat("an error of ", name, " has the code ", static_cast<int>(refusal.code)));
-  }
-  if (plugin_.HasFunction(Function::kErrorDestroy)) {
-    ErrorDestroyArgs destroy{{sizeof(ErrorDestroyArgs), nullptr}, error};
-    reinterpret_cast<Silent>(at(Function::kErrorDestroy))(&destroy);
   }
   return refusal;
 }
@@ -136,20 +160,9 @@ absl::Status Session::Needs(std::initializer_list<Function> functions) const {
 }
 
 absl::StatusOr<Client*> Session::MakeClient() {
-  constexpr std::string_view kCount = "cpu_device_count";
-  NamedValue option{{ASSAY_PJRT_SIZE(NamedValue, value_size), nullptr},
-                    kCount.data(),
-                    kCount.size(),
-                    ValueKind::kInteger,
-                    {},
-                    1};
-  option.integer = device_count_;
-  ClientCreateArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ClientCreateArgs, try_get_argument);
-  if (device_count_ > 1) {
-    args.options = &option;
-    args.option_count = 1;
-  }
+  std::vector<NamedValue> options;
+  if (device_count_ > 1) options.push_back(IntegerOption(kDeviceCountOption, device_count_));
+  ClientCreateArgs args = CreateClientArgs(options);
   ASSAY_RETURN_IF_ERROR(MustWork(Function::kClientCreate, &args));
   if (args.client == nullptr) return Violation("PJRT_Client_Create: no error and no client");
   return args.client;
@@ -192,18 +205,23 @@ absl::StatusOr<Memory*> Session::FirstMemory() {
   return args.memories[0];
 }
 
-absl::StatusOr<Buffer*> Session::ToDevice(BufferType type, const std::vector<int64_t>& dims,
-                                          const void* data) {
-  ASSAY_ASSIGN_OR_RETURN(Client * client, GetClient());
-  ASSAY_ASSIGN_OR_RETURN(Device * device, FirstDevice());
+absl::StatusOr<BufferFromHostArgs> Session::TransferArgs(BufferType type,
+                                                         absl::Span<const int64_t> dims,
+                                                         const void* data) {
   BufferFromHostArgs args{};
   args.head.struct_size = ASSAY_PJRT_SIZE(BufferFromHostArgs, buffer);
-  args.client = client;
+  ASSAY_ASSIGN_OR_RETURN(args.client, GetClient());
+  ASSAY_ASSIGN_OR_RETURN(args.device, FirstDevice());
   args.data = data;
   args.type = type;
   args.dims = dims.data();
   args.dim_count = dims.size();
-  args.device = device;
+  return args;
+}
+
+absl::StatusOr<Buffer*> Session::ToDevice(BufferType type, const std::vector<int64_t>& dims,
+                                          const void* data) {
+  ASSAY_ASSIGN_OR_RETURN(BufferFromHostArgs args, TransferArgs(type, dims, data));
   ASSAY_RETURN_IF_ERROR(MustWork(Function::kClientBufferFromHostBuffer, &args));
   ASSAY_RETURN_IF_ERROR(Await(args.done_with_host_buffer));
   if (args.buffer == nullptr) return Violation("BufferFromHostBuffer: no error and no buffer");
@@ -217,7 +235,7 @@ absl::StatusOr<Buffer*> Session::Floats(const std::vector<int64_t>& dims,
 
 absl::StatusOr<Buffer*> Session::SomeBuffer() {
   if (buffer_ == nullptr) {
-    ASSAY_ASSIGN_OR_RETURN(buffer_, Floats({2, 3}, {0, 1, 2, 3, 4, 5}));
+    ASSAY_ASSIGN_OR_RETURN(buffer_, Floats({2, 3}, kSix));
   }
   return buffer_;
 }
@@ -246,10 +264,7 @@ absl::StatusOr<PluginExecutable*> Session::SomeExecutable() {
 
 absl::StatusOr<Event*> Session::SomeEvent() {
   ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, SomeBuffer());
-  RawArgs args(32, buffer);
-  ASSAY_RETURN_IF_ERROR(MustWork(Function::kBufferReadyEvent, args.get()));
-  auto* event = reinterpret_cast<Event*>(args.Word(24));
-  if (event == nullptr) return Violation("ReadyEvent: no error and no event");
+  ASSAY_ASSIGN_OR_RETURN(Event * event, ReadyEvent(buffer));
   // A question about an error may only be asked once it is ready.
   EventArgs await{{sizeof(EventArgs), nullptr}, event};
   ASSAY_RETURN_IF_ERROR(MustWork(Function::kEventAwait, &await));
@@ -289,36 +304,26 @@ absl::StatusOr<const void*> Session::Of(Subject subject) {
   return nullptr;
 }
 
-std::optional<Refusal> Session::CompileBytes(std::string code, const std::string& format,
-                                             LoadedExecutable** made) {
+std::optional<Refusal> Session::CompileBytes(const std::string& code, const std::string& format,
+                                             const std::string& options, LoadedExecutable** made) {
   const absl::StatusOr<Client*> client = GetClient();
   if (!client.ok()) return Refusal{Code::kInternal, std::string(client.status().message())};
-  const std::string options = CompileOptionsBytes({}, 1);
-  Program program{{ASSAY_PJRT_SIZE(Program, format_size), nullptr},
-                  code.data(),
-                  code.size(),
-                  format.data(),
-                  format.size()};
-  ClientCompileArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ClientCompileArgs, executable);
-  args.client = *client;
-  args.program = &program;
-  args.options = options.data();
-  args.options_size = options.size();
-  std::optional<Refusal> refusal = Call(Function::kClientCompile, &args);
-  *made = args.executable;
+  CompileCall call(*client, code, format, options);
+  std::optional<Refusal> refusal = Call(Function::kClientCompile, &call.args);
+  *made = call.args.executable;
   return refusal;
 }
 
-absl::StatusOr<LoadedExecutable*> Session::Compile(const std::string& text) {
+absl::StatusOr<LoadedExecutable*> Session::Compile(const std::string& text,
+                                                   const std::string& options) {
   ASSAY_RETURN_IF_ERROR(GetClient().status());
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, ReadModule(text));
-  ASSAY_ASSIGN_OR_RETURN(std::string code, WriteModuleProto(*module));
+  ASSAY_ASSIGN_OR_RETURN(const std::string code, WriteModuleProto(*module));
   LoadedExecutable* made = nullptr;
-  std::optional<Refusal> refusal = CompileBytes(std::move(code), "hlo", &made);
+  std::optional<Refusal> refusal = CompileBytes(code, "hlo", options, &made);
   if (refusal) {
-    ASSAY_ASSIGN_OR_RETURN(std::string other, WriteStableHlo(*module));
-    if (!CompileBytes(std::move(other), "mlir", &made)) refusal.reset();
+    ASSAY_ASSIGN_OR_RETURN(const std::string other, WriteStableHlo(*module));
+    if (!CompileBytes(other, "mlir", options, &made)) refusal.reset();
   }
   if (refusal) return Violation(StrCat("PJRT_Client_Compile: ", refusal->Describe()));
   if (made == nullptr) return Violation("PJRT_Client_Compile: no error and no executable");
@@ -330,6 +335,43 @@ absl::Status Session::Await(Event* event) {
   EventArgs args{{sizeof(EventArgs), nullptr}, event};
   ASSAY_RETURN_IF_ERROR(MustWork(Function::kEventAwait, &args));
   return MustWork(Function::kEventDestroy, &args);
+}
+
+std::optional<Refusal> Session::ErrorOf(Event* event) {
+  if (event == nullptr) return std::nullopt;
+  EventArgs args{{sizeof(EventArgs), nullptr}, event};
+  return Call(Function::kEventAwait, &args);
+}
+
+absl::StatusOr<Event*> Session::ReadyEvent(Buffer* buffer) {
+  RawArgs args(32, buffer);
+  ASSAY_RETURN_IF_ERROR(MustWork(Function::kBufferReadyEvent, args.get()));
+  auto* event = reinterpret_cast<Event*>(args.Word(24));
+  if (event == nullptr) return Violation("ReadyEvent: no error and no event");
+  return event;
+}
+
+absl::StatusOr<bool> Session::IsDeleted(Buffer* buffer) {
+  RawArgs args(25, buffer);
+  ASSAY_RETURN_IF_ERROR(MustWork(Function::kBufferIsDeleted, args.get()));
+  return args.Byte(24) != 0;
+}
+
+absl::Status Session::Delete(Buffer* buffer) {
+  BufferArgs args{{sizeof(BufferArgs), nullptr}, buffer};
+  return MustWork(Function::kBufferDelete, &args);
+}
+
+absl::StatusOr<Buffer*> Session::DeletedBuffer() {
+  ASSAY_ASSIGN_OR_RETURN(Buffer * buffer, Floats({2, 3}, kSix));
+  ASSAY_RETURN_IF_ERROR(Delete(buffer));
+  return buffer;
+}
+
+absl::Status Session::Holds(Buffer* buffer, const std::vector<float>& wanted) {
+  if (buffer == nullptr) return Violation("an output is null");
+  ASSAY_ASSIGN_OR_RETURN(const std::vector<float> got, ToFloats(buffer));
+  return SameValues(got, wanted);
 }
 
 absl::StatusOr<std::string> Session::Bytes(Buffer* buffer) {
@@ -358,22 +400,12 @@ absl::StatusOr<std::vector<float>> Session::ToFloats(Buffer* buffer) {
 
 Session::Run Session::Execute(LoadedExecutable* loaded, std::vector<Buffer*> arguments,
                               size_t outputs, ExecuteOptions* options) {
+  ExecuteCall call(loaded, {std::move(arguments)}, outputs);
+  if (options != nullptr) call.args.options = options;
   Run run;
-  run.outputs.assign(outputs, nullptr);
-  ExecuteOptions plain{};
-  plain.head.struct_size = ASSAY_PJRT_SIZE(ExecuteOptions, incarnation_ids);
-  Buffer* const* argument_list = arguments.data();
-  Buffer** output_list = run.outputs.data();
-  ExecuteArgs args{};
-  args.head.struct_size = ASSAY_PJRT_SIZE(ExecuteArgs, execute_device);
-  args.executable = loaded;
-  args.options = options != nullptr ? options : &plain;
-  args.argument_lists = &argument_list;
-  args.device_count = 1;
-  args.argument_count = arguments.size();
-  args.output_lists = &output_list;
-  args.complete_events = &run.done;
-  run.refusal = Call(Function::kLoadedExecutableExecute, &args);
+  run.refusal = Call(Function::kLoadedExecutableExecute, &call.args);
+  run.outputs = call.outputs[0];
+  run.done = call.events[0];
   return run;
 }
 

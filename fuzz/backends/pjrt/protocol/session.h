@@ -3,7 +3,7 @@
 // end it.
 #pragma once
 
-#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "fuzz/backends/pjrt/calls.h"
+#include "fuzz/backends/pjrt/compile_options.h"
 #include "fuzz/backends/pjrt/plugin.h"
 #include "fuzz/backends/pjrt/protocol/functions.h"
 
@@ -50,12 +52,17 @@ class RawArgs {
   uint64_t words_[kWords];
 };
 
+// Once an object was asked for, threads may share it and make calls at once.
 class Session {
  public:
   Session(const Plugin& plugin, int devices) : plugin_(plugin), device_count_(devices) {}
 
   const Plugin& plugin() const { return plugin_; }
 
+  // The function must be there. The error is the caller's.
+  Error* CallAsIs(Function function, void* args) const;
+  ErrorMessageArgs MessageOf(const Error* error) const;
+  void DestroyError(Error* error) const;
   // nullopt: no error. Every error is read and destroyed; one without words or with an unknown code
   // is noted.
   std::optional<Refusal> Call(Function function, void* args);
@@ -74,8 +81,10 @@ class Session {
   absl::StatusOr<Device*> FirstDevice();
   absl::StatusOr<DeviceDescription*> Description();
   absl::StatusOr<Memory*> FirstMemory();
-  // It is f32[2,3] and holds 0 to 5.
+  // It is f32[2,3] and holds kSix.
   absl::StatusOr<Buffer*> SomeBuffer();
+  // A new one, of the same, that was deleted.
+  absl::StatusOr<Buffer*> DeletedBuffer();
   // A program for SomeBuffer twice: their sum.
   absl::StatusOr<LoadedExecutable*> SomeLoaded();
   absl::StatusOr<PluginExecutable*> SomeExecutable();
@@ -85,17 +94,29 @@ class Session {
 
   absl::StatusOr<Client*> MakeClient();
   // Takes HLO text, which goes as "hlo", else as StableHLO.
-  absl::StatusOr<LoadedExecutable*> Compile(const std::string& text);
+  absl::StatusOr<LoadedExecutable*> Compile(const std::string& text,
+                                            const std::string& options = CompileOptionsBytes({},
+                                                                                             1));
   // The result of compiling raw bytes; nullopt: no error.
-  std::optional<Refusal> CompileBytes(std::string code, const std::string& format,
-                                      LoadedExecutable** made);
+  std::optional<Refusal> CompileBytes(const std::string& code, const std::string& format,
+                                      const std::string& options, LoadedExecutable** made);
   absl::StatusOr<PluginExecutable*> ExecutableOf(LoadedExecutable* loaded);
+  // An array for the first device. `dims` and `data` must outlive it.
+  absl::StatusOr<BufferFromHostArgs> TransferArgs(BufferType type, absl::Span<const int64_t> dims,
+                                                  const void* data);
   absl::StatusOr<Buffer*> ToDevice(BufferType type, const std::vector<int64_t>& dims,
                                    const void* data);
   absl::StatusOr<Buffer*> Floats(const std::vector<int64_t>& dims, const std::vector<float>& data);
   absl::StatusOr<std::string> Bytes(Buffer* buffer);
   absl::StatusOr<std::vector<float>> ToFloats(Buffer* buffer);
+  // A violation where it holds others.
+  absl::Status Holds(Buffer* buffer, const std::vector<float>& wanted);
+  absl::StatusOr<bool> IsDeleted(Buffer* buffer);
+  absl::Status Delete(Buffer* buffer);
+  absl::StatusOr<Event*> ReadyEvent(Buffer* buffer);
+  // Both wait. The event may be null; Await destroys it.
   absl::Status Await(Event* event);
+  std::optional<Refusal> ErrorOf(Event* event);
 
   // One execution on one device.
   struct Run {
@@ -115,12 +136,19 @@ class Session {
  private:
   const Plugin& plugin_;
   int device_count_;
+  mutable std::mutex odd_mutex_;
   std::vector<std::string> odd_;
   Client* client_ = nullptr;
   Buffer* buffer_ = nullptr;
   LoadedExecutable* loaded_ = nullptr;
   PluginExecutable* executable_ = nullptr;
 };
+
+// A violation that tells the values where they are not those wanted.
+absl::Status SameValues(const std::vector<float>& got, const std::vector<float>& wanted);
+
+// Values of f32[2,3], and what becomes of them.
+extern const std::vector<float> kSix, kDoubled, kSquared;
 
 // The programs of the cases.
 extern const char kSumProgram[];      // f32[2,3], f32[2,3] -> their sum

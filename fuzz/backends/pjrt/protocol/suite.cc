@@ -1,9 +1,8 @@
 // Cases in processes of their own.
 #include "fuzz/backends/pjrt/protocol/suite.h"
 
-#include <unistd.h>
-
 #include <memory>
+#include <utility>
 
 #include "spec/base/strings.h"
 #include "spec/process/isolate.h"
@@ -58,6 +57,11 @@ std::vector<ProtocolCase> ProtocolCases() {
   AddAskedCases(cases);
   AddHostileCases(cases);
   return cases;
+}
+
+void AddRows(absl::Span<const CaseRow> rows, std::vector<ProtocolCase>& cases) {
+  for (const CaseRow& row : rows)
+    cases.push_back({row.name, row.level, row.rule, row.body, row.devices});
 }
 
 CaseResult RunProtocolCase(const ProtocolCase& one, const std::string& plugin, double seconds) {

@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "fuzz/backends/pjrt/protocol/session.h"
 
 namespace assay::pjrt {
@@ -42,6 +44,16 @@ CaseResult RunProtocolCase(const ProtocolCase& one, const std::string& plugin, d
 
 // Loads the plug-in in a forked process, to know whether there is one. Errors: sick machine.
 absl::StatusOr<std::string> TryPlugin(const std::string& plugin);
+
+// A case whose body knows all: the tables of the parts.
+struct CaseRow {
+  const char* name;
+  const char* rule;
+  absl::Status (*body)(Session&);
+  int devices = 1;
+  CaseLevel level = CaseLevel::kMust;
+};
+void AddRows(absl::Span<const CaseRow> rows, std::vector<ProtocolCase>& cases);
 
 // The parts, which suite.cc joins.
 void AddAskedCases(std::vector<ProtocolCase>& cases);    // every function of the table that tells

@@ -311,6 +311,7 @@ Error* ToHost(void* args) {
   }
   if (a->destination_size < bytes.size() && !Is("little-room")) return Invalid("too small");
   std::memcpy(a->destination, bytes.data(), bytes.size());
+  if (Is("drops-high-byte")) static_cast<uint8_t*>(a->destination)[bytes.size() - 1] = 0;
   a->event = MakeEvent("result-event");
   return nullptr;
 }
