@@ -1,7 +1,6 @@
 // Two tables: ops that are the same in both languages, and the attributes of the others.
 #include "fuzz/backends/stablehlo_ops.h"
 
-#include <optional>
 #include <string_view>
 
 #include "absl/strings/ascii.h"
@@ -203,38 +202,35 @@ std::string Scatter(const Instruction& at) {
       ", unique_indices = ", Truth(a.Flag(Attr::kUniqueIndices)));
 }
 
-// The dimensions of a window, field by field.
-struct WindowFields {
-  Int64List sizes, strides, base, window, padding;
-  std::string reversal;
-};
-WindowFields FieldsOf(const Instruction& at) {
-  WindowFields fields;
-  for (const WindowDim& dim : at.attributes().Window(Attr::kWindow)) {
-    fields.sizes.push_back(dim.size);
-    fields.strides.push_back(dim.stride);
-    fields.base.push_back(dim.base_dilation);
-    fields.window.push_back(dim.window_dilation);
-    fields.padding.push_back(dim.low);
-    fields.padding.push_back(dim.high);
-    StrAppend(&fields.reversal, fields.reversal.empty() ? "" : ", ", Truth(dim.reversal));
-  }
-  return fields;
+// One field of every dimension.
+template <typename Rows, typename Field>
+std::string ArrayOf(const Rows& rows, Field field) {
+  Int64List values;
+  for (const auto& row : rows) values.push_back(row.*field);
+  return Array(values);
 }
 
-std::string ReduceWindow(const Instruction& at) {
-  const WindowFields fields = FieldsOf(at);
-  return StrCat(
-      "window_dimensions = ", Array(fields.sizes), ", window_strides = ", Array(fields.strides),
-      ", base_dilations = ", Array(fields.base), ", window_dilations = ", Array(fields.window),
-      ", padding = ", PairsOf(fields.padding));
+std::string PaddingOf(absl::Span<const WindowDim> window) {
+  Int64List values;
+  for (const WindowDim& dim : window) {
+    values.push_back(dim.low);
+    values.push_back(dim.high);
+  }
+  return PairsOf(values);
 }
 
 std::string SelectAndScatter(const Instruction& at) {
-  const WindowFields fields = FieldsOf(at);
-  return StrCat("window_dimensions = ", Array(fields.sizes),
-                ", window_strides = ", Array(fields.strides),
-                ", padding = ", PairsOf(fields.padding));
+  const auto& window = at.attributes().Window(Attr::kWindow);
+  return StrCat("window_dimensions = ", ArrayOf(window, &WindowDim::size),
+                ", window_strides = ", ArrayOf(window, &WindowDim::stride),
+                ", padding = ", PaddingOf(window));
+}
+
+std::string ReduceWindow(const Instruction& at) {
+  const auto& window = at.attributes().Window(Attr::kWindow);
+  return StrCat(SelectAndScatter(at),
+                ", base_dilations = ", ArrayOf(window, &WindowDim::base_dilation),
+                ", window_dilations = ", ArrayOf(window, &WindowDim::window_dilation));
 }
 
 std::string Labels(size_t rank, int64_t first, std::string_view first_word, int64_t second,
@@ -251,7 +247,10 @@ absl::StatusOr<std::string> Convolution(const Instruction& at) {
   const ConvDimLabels* labels = a.DimLabels();
   if (labels == nullptr) return NoWord("a convolution without labels");
   const size_t rank = labels->input_spatial.size() + 2;
-  const WindowFields fields = FieldsOf(at);
+  const auto& window = a.Window(Attr::kWindow);
+  std::string reversal;
+  for (const WindowDim& dim : window)
+    StrAppend(&reversal, reversal.empty() ? ": " : ", ", Truth(dim.reversal));
   return StrCat(
       "dimension_numbers = #stablehlo.conv<",
       Labels(rank, labels->input_batch, "b", labels->input_feature, "f", labels->input_spatial),
@@ -260,34 +259,28 @@ absl::StatusOr<std::string> Convolution(const Instruction& at) {
              labels->kernel_spatial),
       "->",
       Labels(rank, labels->output_batch, "b", labels->output_feature, "f", labels->output_spatial),
-      ">, window_strides = ", Array(fields.strides), ", padding = ", PairsOf(fields.padding),
-      ", lhs_dilation = ", Array(fields.base), ", rhs_dilation = ", Array(fields.window),
-      ", window_reversal = array<i1", fields.reversal.empty() ? "" : ": ", fields.reversal,
+      ">, window_strides = ", ArrayOf(window, &WindowDim::stride),
+      ", padding = ", PaddingOf(window),
+      ", lhs_dilation = ", ArrayOf(window, &WindowDim::base_dilation),
+      ", rhs_dilation = ", ArrayOf(window, &WindowDim::window_dilation),
+      ", window_reversal = array<i1", reversal,
       ">, feature_group_count = ", a.Integer(Attr::kFeatureGroupCount, 1),
       " : i64, batch_group_count = ", a.Integer(Attr::kBatchGroupCount, 1), " : i64, ",
       Precision(at));
 }
 
 std::string Slice(const Instruction& at) {
-  Int64List starts, limits, strides;
-  for (const SliceRange& range : at.attributes().SliceRanges(Attr::kSlice)) {
-    starts.push_back(range.start);
-    limits.push_back(range.limit);
-    strides.push_back(range.stride);
-  }
-  return StrCat("start_indices = ", Array(starts), ", limit_indices = ", Array(limits),
-                ", strides = ", Array(strides));
+  const auto& ranges = at.attributes().SliceRanges(Attr::kSlice);
+  return StrCat("start_indices = ", ArrayOf(ranges, &SliceRange::start),
+                ", limit_indices = ", ArrayOf(ranges, &SliceRange::limit),
+                ", strides = ", ArrayOf(ranges, &SliceRange::stride));
 }
 
 std::string Pad(const Instruction& at) {
-  Int64List low, high, interior;
-  for (const PaddingDim& dim : at.attributes().Padding(Attr::kPadding)) {
-    low.push_back(dim.low);
-    high.push_back(dim.high);
-    interior.push_back(dim.interior);
-  }
-  return StrCat("edge_padding_low = ", Array(low), ", edge_padding_high = ", Array(high),
-                ", interior_padding = ", Array(interior));
+  const auto& padding = at.attributes().Padding(Attr::kPadding);
+  return StrCat("edge_padding_low = ", ArrayOf(padding, &PaddingDim::low),
+                ", edge_padding_high = ", ArrayOf(padding, &PaddingDim::high),
+                ", interior_padding = ", ArrayOf(padding, &PaddingDim::interior));
 }
 
 std::string Compare(const Instruction& at) {
