@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from worker_protocol import BackendError, serve  # pylint: disable=wrong-import-position
+from worker_protocol import BackendError, element_types, mlir_type, serve  # pylint: disable=wrong-import-position
 
 FLAGS = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host",
          "--iree-input-demote-i64-to-i32=false", "--iree-input-demote-f64-to-f32=false")
@@ -29,19 +29,16 @@ class Iree:
         self.numpy, self.compiler, self.runtime = numpy, iree.compiler, iree.runtime
         self.config = iree.runtime.Config("local-sync")
         self.programs = {}
-        self.types = {"pred": numpy.dtype(bool), "bf16": numpy.dtype(ml_dtypes.bfloat16), "f16": numpy.dtype("float16"),
-                      "f32": numpy.dtype("float32"), "f64": numpy.dtype("float64"), "c64": numpy.dtype("complex64"),
-                      "c128": numpy.dtype("complex128")}
-        for bits in (8, 16, 32, 64):
-            self.types[f"s{bits}"] = numpy.dtype(f"int{bits}")
-            self.types[f"u{bits}"] = numpy.dtype(f"uint{bits}")
-        self.words = {"i1": "pred", "complex<f32>": "c64", "complex<f64>": "c128", "bf16": "bf16", "f16": "f16", "f32": "f32", "f64": "f64"}
-        for bits in (8, 16, 32, 64):
-            self.words[f"i{bits}"], self.words[f"ui{bits}"] = f"s{bits}", f"u{bits}"
+        # Its buffers hold no numbers of less than two bytes but integers and truth values.
+        self.types = {name: dtype for name, dtype in element_types(numpy, ml_dtypes).items()
+                      if name[0] not in "suf" or int(re.match(r"[suf](\d+)", name)[1]) >= (16 if name[0] == "f" else 8)}
+        self.words = {mlir_type(name): name for name in self.types}
         self.hello = {"name": "iree", "version": "IREE " + importlib.metadata.version("iree-base-compiler") + " llvm-cpu",
                       "can_run": True, "deterministic": True, "profile": "xla", "takes": "stablehlo"}
 
     def compile(self, number, text, _flags, *_devices):
+        if _devices:
+            raise BackendError("unsupported", "one device")
         start = time.monotonic()
         signature = text[text.index("@main("):text.index(" {\n", text.index("@main("))]
         arguments, results = signature.split(") -> (")

@@ -89,7 +89,7 @@ class JaxDevices:
         self.lapack_is_ready = platform != "cpu"
         self.fresh_memory = FreshMemory()
         self.executables = {}
-        self.types = self.element_types(numpy, ml_dtypes)
+        self.types = element_types(numpy, ml_dtypes)
         self.names = {dtype: name for name, dtype in self.types.items()}
         label = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
         kind = label.get(self.devices[0].platform, self.devices[0].platform)
@@ -101,28 +101,6 @@ class JaxDevices:
             "deterministic": kind != "GPU",
             "devices": [f"{self.devices[0].platform}:{k}" for k in range(max(count, 1))],
         }
-
-    @staticmethod
-    def element_types(numpy, ml_dtypes):
-        types = {
-            "pred": numpy.dtype(bool),
-            "bf16": numpy.dtype(ml_dtypes.bfloat16),
-            "f16": numpy.dtype("float16"),
-            "f32": numpy.dtype("float32"),
-            "f64": numpy.dtype("float64"),
-            "c64": numpy.dtype("complex64"),
-            "c128": numpy.dtype("complex128"),
-        }
-        for bits in (8, 16, 32, 64):
-            types[f"s{bits}"] = numpy.dtype(f"int{bits}")
-            types[f"u{bits}"] = numpy.dtype(f"uint{bits}")
-        narrow = {"s4": "int4", "u4": "uint4", "s2": "int2", "u2": "uint2", "f4e2m1fn": "float4_e2m1fn"}
-        for name in ("e5m2", "e4m3fn", "e4m3b11fnuz", "e5m2fnuz", "e4m3fnuz", "e4m3", "e3m4", "e8m0fnu"):
-            narrow[f"f8{name}"] = f"float8_{name}"
-        for name, theirs in narrow.items():
-            if hasattr(ml_dtypes, theirs):
-                types[name] = numpy.dtype(getattr(ml_dtypes, theirs))
-        return types
 
     @staticmethod
     def initialize_lapack():

@@ -9,8 +9,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from worker_protocol import BackendError, serve  # pylint: disable=wrong-import-position
+from worker_protocol import BackendError, element_types, mlir_type, serve  # pylint: disable=wrong-import-position
 
+NOT_TAKEN = ("c64", "c128", "s4", "u4", "s2", "u2", "f4e2m1fn", "f8e8m0fnu")
 MOST_ELEMENTS = 1 << 16  # of all arguments: it takes microseconds for each
 
 
@@ -29,27 +30,14 @@ class Interpreter:
         self.hlo, self.mlir = (importlib.import_module(name) for name in ("jaxlib._hlo", "jaxlib._jax"))
         self.context = mlir.make_ir_context()
         self.programs = {}
-        self.types = {"pred": numpy.dtype(bool), "bf16": numpy.dtype(ml_dtypes.bfloat16), "f16": numpy.dtype("float16"),
-                      "f32": numpy.dtype("float32"), "f64": numpy.dtype("float64")}
-        for bits in (8, 16, 32, 64):
-            self.types[f"s{bits}"] = numpy.dtype(f"int{bits}")
-            self.types[f"u{bits}"] = numpy.dtype(f"uint{bits}")
-        for name in ("f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f8e4m3", "f8e3m4"):
-            self.types[name] = numpy.dtype(getattr(ml_dtypes, "float8_" + name[2:]))
-        self.names = {self.mlir_name(name): name for name in self.types}
+        self.types = {name: dtype for name, dtype in element_types(numpy, ml_dtypes).items() if name not in NOT_TAKEN}
+        self.names = {mlir_type(name): name for name in self.types}
         self.hello = {"name": "stablehlo-interpreter", "version": f"StableHLO's interpreter of jaxlib {jaxlib.__version__}",
                       "can_run": True, "deterministic": True, "profile": "strict"}
         self.is_own = "own" in sys.argv[1:]
         if self.is_own:
             self.hello["takes"] = "stablehlo"
             self.hello["version"] += ", given Assay's StableHLO"
-
-    @staticmethod
-    def mlir_name(name):
-        if name == "pred":
-            return "i1"
-        name = name.replace("f8e", "f8E").replace("fn", "FN").replace("uz", "UZ").replace("m", "M").replace("b11", "B11")
-        return {"s": "i", "u": "ui"}.get(name[0], name[0]) + name[1:]
 
     def compile(self, number, text, _flags, *_devices):
         start = time.monotonic()
@@ -61,7 +49,8 @@ class Interpreter:
             with self.context, self.ir.Location.unknown():
                 program = self.ir.Module.parse(code)
         except Exception as error:  # pylint: disable=broad-except
-            raise BackendError("unsupported", f"no StableHLO: {str(error).splitlines()[0][:300]}") from error
+            words = " ".join(str(error).splitlines()[:2])  # the first line of a parser says nothing
+            raise BackendError("unsupported", f"no StableHLO: {words[:300]}") from error
         types = "".join(str(one) for one in program.body.operations)
         refused = re.search(r"\bmhlo\.\w+ ?[({]|= mhlo\.[\w.]+|chlo\.\w+|stablehlo\.(rng|rng_bit_generator|custom_call|convolution_dynamic|batch_norm\w*)\b", types)
         if refused:  # the interpreter ends the process on them
@@ -92,8 +81,7 @@ class Interpreter:
             except Exception as error:  # pylint: disable=broad-except
                 raise BackendError("unsupported", f"not evaluated: {str(error).splitlines()[0][:300]}") from error
             outputs = [self.array(result) for result in results]
-        described = [{
-      "type" : name, "dims" : list(output.shape)} for name, output in outputs]
+        described = [{"type": name, "dims": list(output.shape)} for name, output in outputs]
         return time.monotonic() - start, described, [output.tobytes() for _, output in outputs]
 
     def attribute(self, value, of_type):

@@ -35,6 +35,39 @@ class BackendError(Exception):
         self.kind = kind
 
 
+def element_types(numpy, ml_dtypes):
+    """Assay's names of element types and what they are in numpy, as far as this ml_dtypes has them."""
+    types = {
+        "pred": numpy.dtype(bool),
+        "bf16": numpy.dtype(ml_dtypes.bfloat16),
+        "f16": numpy.dtype("float16"),
+        "f32": numpy.dtype("float32"),
+        "f64": numpy.dtype("float64"),
+        "c64": numpy.dtype("complex64"),
+        "c128": numpy.dtype("complex128"),
+    }
+    for bits in (8, 16, 32, 64):
+        types[f"s{bits}"] = numpy.dtype(f"int{bits}")
+        types[f"u{bits}"] = numpy.dtype(f"uint{bits}")
+    narrow = {"s4": "int4", "u4": "uint4", "s2": "int2", "u2": "uint2", "f4e2m1fn": "float4_e2m1fn"}
+    for name in ("e5m2", "e4m3fn", "e4m3b11fnuz", "e5m2fnuz", "e4m3fnuz", "e4m3", "e3m4", "e8m0fnu"):
+        narrow[f"f8{name}"] = f"float8_{name}"
+    for name, theirs in narrow.items():
+        if hasattr(ml_dtypes, theirs):
+            types[name] = numpy.dtype(getattr(ml_dtypes, theirs))
+    return types
+
+
+def mlir_type(name):
+    """The name in StableHLO: i1, ui8, bf16, f8E4M3FN, complex<f32>."""
+    whole = {"pred": "i1", "c64": "complex<f32>", "c128": "complex<f64>", "bf16": "bf16"}
+    if name in whole:
+        return whole[name]
+    if name[0] == "f":
+        return "f" + name[1:].upper()
+    return {"s": "i", "u": "ui"}[name[0]] + name[1:]
+
+
 def open_channel():
     """Takes the two pipes for the protocol and sends everything else that is printed to standard error."""
     inbound = os.fdopen(os.dup(0), "rb")
