@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
+#include "reports/case_name.h"
 #include "reports/headline.h"
 #include "reports/latest.h"
 #include "reports/numbers.h"
@@ -62,7 +63,7 @@ struct FamilySums {
 std::string VerdictTable(const RunRow& run, const std::vector<std::string>& subjects) {
   std::map<std::string, FamilySums> families;
   for (const CaseRow& row : run.cases) {
-    FamilySums& family = families[row.name.substr(0, row.name.find("__"))];
+    FamilySums& family = families[std::string(FamilyOfCase(row.name))];
     family.names.insert(row.name);
     // A case that ended before a subject was judged counts for the backend.
     ++family.by_subject[row.subject.empty() ? subjects.front() : row.subject][row.status];

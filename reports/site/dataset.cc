@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
+#include "reports/case_name.h"
 #include "reports/latest.h"
 #include "reports/run_summary.h"
 #include "reports/site/site.h"
@@ -72,16 +73,8 @@ class StringTable {
 constexpr size_t kMostFamilies = 4000;
 constexpr std::string_view kOthers = "(others)";
 
-std::string FamilyOfCase(const std::string& name) { return name.substr(0, name.find("__")); }
-
-// The rest of a name behind its family; of a name without parts the name.
-std::string_view RestOf(std::string_view name) {
-  const size_t at = name.find("__");
-  return at == std::string_view::npos ? name : name.substr(at + 2);
-}
-
 std::string_view RestIn(const std::string& family, std::string_view name) {
-  return family == kOthers ? name : RestOf(name);
+  return family == kOthers ? name : RestOfCase(name);
 }
 
 class PartWriter {
@@ -138,7 +131,7 @@ class PartWriter {
 // "dot__dot-general/bf16/small/ordinary/loop": bf16.
 std::string ColumnOf(const CaseRow& row, bool is_matrix) {
   if (!is_matrix) return row.subject;
-  const std::string_view rest = RestOf(row.name);
+  const std::string_view rest = RestOfCase(row.name);
   const size_t first = rest.find('/');
   if (first == std::string_view::npos) return row.subject;
   return std::string(rest.substr(first + 1, rest.find('/', first + 1) - first - 1));
@@ -167,7 +160,7 @@ void PartWriter::AppendCase(const CaseRow& row, std::string_view name, bool is_m
 std::map<std::string, SiteFamily> FamiliesOf(const RunRow& run, bool is_matrix) {
   std::map<std::string, SiteFamily> families;
   for (const CaseRow& row : run.cases) {
-    std::string name = FamilyOfCase(row.name);
+    std::string name(FamilyOfCase(row.name));
     if (families.size() >= kMostFamilies && families.count(name) == 0) name = kOthers;
     SiteFamily& family = families[name];
     family.cases.push_back(&row);

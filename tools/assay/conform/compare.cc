@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "reports/case_name.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "spec/files/load_module.h"
@@ -29,8 +30,6 @@ struct Column {
 bool IsBad(std::string_view status) {
   return status == "failed" || status == "crashed" || status == "rejected" || status == "timed out";
 }
-
-std::string GroupOf(const std::string& name) { return name.substr(0, name.find("__")); }
 
 std::string Row(const std::vector<std::string>& cells) {
   std::string text = "|";
@@ -70,7 +69,8 @@ std::string Cell(const Counts& counts) {
 
 std::map<std::string, Counts> CountByGroup(const Column& column) {
   std::map<std::string, Counts> groups;
-  for (const auto& [name, status] : column.statuses) ++groups[GroupOf(name)][status];
+  for (const auto& [name, status] : column.statuses)
+    ++groups[std::string(FamilyOfCase(name))][status];
   return groups;
 }
 
@@ -138,7 +138,7 @@ std::string OnlyHere(const std::vector<Column>& columns) {
       }
       if (!is_alone || !passes_elsewhere) continue;
       ++count;
-      ++groups[GroupOf(name)];
+      ++groups[std::string(FamilyOfCase(name))];
       if (examples.size() < 3) examples.push_back(StrCat("`", name, "` ", status));
     }
     text += StrCat("- ", column.title, ": ", count);
@@ -159,8 +159,7 @@ std::string Classes(const std::vector<Column>& columns) {
     std::map<std::string, std::map<std::string, int64_t>> reasons;  // their cases by pattern
     std::map<std::string, int64_t> unknown;
     for (const CaseRow& row : column.package->run.cases) {
-      const size_t group = row.name.find("__");
-      const std::string name = group == row.name.npos ? row.name : row.name.substr(group + 2);
+      const std::string name(RestOfCase(row.name));
       const std::string pattern = name.substr(0, name.find('/'));
       if (row.status == "waived") ++reasons[row.detail.substr(0, row.detail.find('\n'))][pattern];
       if (!IsBad(row.status)) continue;
@@ -194,7 +193,7 @@ std::string Weighted(const std::vector<Column>& columns, const ModelForms& model
     for (const auto& [name, status] : column.statuses) {
       const std::vector<std::string> parts = absl::StrSplit(name, '/');
       if (parts.size() < 2) continue;
-      ++forms[{GroupOf(name), parts[1]}][IsBad(status) ? "bad" : status];
+      ++forms[{std::string(FamilyOfCase(name)), parts[1]}][IsBad(status) ? "bad" : status];
     }
     int64_t passed = 0, wrong = 0, open = 0, absent = 0, passed_forms = 0;
     for (const auto& [form, count] : models.counts) {

@@ -5,6 +5,7 @@
 
 #include "fuzz/matrix/invalid.h"
 #include "nlohmann/json.hpp"
+#include "reports/case_name.h"
 #include "spec/backend/outcome.h"
 #include "spec/base/case_file.h"
 #include "spec/base/status_macros.h"
@@ -75,7 +76,7 @@ CaseRow Judge(const InvalidCase& one, Backend& backend, const Limits& limits) {
 
 void PrintByRule(const std::vector<CaseRow>& rows) {
   std::map<std::string, std::map<std::string, int64_t>> by_rule;
-  for (const CaseRow& row : rows) ++by_rule[row.name.substr(0, row.name.find("__"))][row.status];
+  for (const CaseRow& row : rows) ++by_rule[std::string(FamilyOfCase(row.name))][row.status];
   Table table({{"rule"},
                {"refused", Table::kRight},
                {"accepted", Table::kRight},

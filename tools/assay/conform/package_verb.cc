@@ -6,6 +6,7 @@
 
 #include "fuzz/matrix/matrix.h"
 #include "reference/interpreter/interpreter.h"
+#include "reports/case_name.h"
 #include "spec/backend/check.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -78,9 +79,7 @@ absl::StatusOr<int> ComparePackages(const PackageOption& options, const std::str
     ASSAY_ASSIGN_OR_RETURN(KnownCases waivers, known.Read(package.run.backend_version));
     classes.emplace_back();
     for (const CaseRow& row : package.run.cases) {
-      const size_t group = row.name.find("__");
-      const std::string why = waivers.Excuse(
-          group == row.name.npos ? row.name : row.name.substr(group + 2), row.status);
+      const std::string why = waivers.Excuse(std::string(RestOfCase(row.name)), row.status);
       if (!why.empty()) classes.back()[row.name] = why;
     }
     packages.push_back(std::move(package));

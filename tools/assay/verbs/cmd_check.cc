@@ -10,6 +10,7 @@
 #include "conformance/module_check.h"
 #include "nlohmann/json.hpp"
 #include "reference/interpreter/interpreter.h"
+#include "reports/case_name.h"
 #include "reports/latest.h"
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
@@ -85,9 +86,6 @@ std::string Tally(const StatusCounts& counts) {
   return text;
 }
 
-// Names are FAMILY__REST; a name without the underscores is its own family.
-std::string FamilyOf(const std::string& name) { return name.substr(0, name.find("__")); }
-
 std::string Joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) StrAppend(&text, text.empty() ? "" : ", ", word);
@@ -145,7 +143,7 @@ std::string FamilyTable(const std::vector<ModuleResult>& results, const std::str
   };
   std::map<std::string, Family> families;
   for (const ModuleResult& result : results) {
-    Family& family = families[FamilyOf(result.name)];
+    Family& family = families[std::string(FamilyOfCase(result.name))];
     ++family.modules;
     const SubjectResult* tested = Find(result, false);
     const SubjectResult* stored = Find(result, true);
