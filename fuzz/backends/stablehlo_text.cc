@@ -12,6 +12,7 @@
 #include "spec/base/error.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
+#include "spec/verifier/verifier.h"
 
 namespace assay {
 namespace {
@@ -232,6 +233,11 @@ class Writer {
 
 }  // namespace
 
-absl::StatusOr<std::string> WriteStableHlo(const Module& module) { return Writer().Write(module); }
+absl::StatusOr<std::string> WriteStableHlo(const Module& module) {
+  // The words of an op are found by places that only a valid module is sure to have.
+  if (const absl::Status valid = Verify(module); !valid.ok())
+    return Refused(StrCat("the module is invalid: ", ToStd(valid.message())));
+  return Writer().Write(module);
+}
 
 }  // namespace assay

@@ -11,7 +11,7 @@ namespace assay {
 
 // Tuples are taken apart: the function "main" takes and returns arrays, in depth-first order.
 // Computations that are called are written in place. Errors (unsupported): an op, an element type
-// or an attribute that StableHLO has no word for, by name.
+// or an attribute that StableHLO has no word for, by name; a module that is not valid.
 absl::StatusOr<std::string> WriteStableHlo(const Module& module);
 
 }  // namespace assay

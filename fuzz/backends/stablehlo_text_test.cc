@@ -1,6 +1,7 @@
 // Modules as StableHLO: the words of a whole program, and what is refused by name.
 #include "fuzz/backends/stablehlo_text.h"
 
+#include "fuzz/matrix/invalid.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "spec/base/error.h"
@@ -66,6 +67,16 @@ TEST(StableHloText, WhatHasNoWordIsRefusedByName) {
             "error: no StableHLO: bounded sizes, f32[<=2]");
   EXPECT_EQ(Written("HloModule m\nENTRY e { ROOT p = token[] parameter(0) }\n"),
             "error: no StableHLO: the type token[]");
+}
+
+TEST(StableHloText, InvalidModulesAreRefused) {
+  int64_t count = 0;
+  for (const InvalidModule& invalid : DerivedInvalidModules()) {
+    const absl::Status status = WriteStableHlo(*invalid.module).status();
+    EXPECT_EQ(ClassOf(status), ErrorClass::kUnsupported) << invalid.name << ": " << status;
+    ++count;
+  }
+  EXPECT_GT(count, 1000);
 }
 
 }  // namespace
