@@ -30,37 +30,62 @@ std::string_view NameOf(SizeStyle style) {
   return "?";
 }
 
-void AddTypes(const Shape& shape, std::set<ElementType>& types) {
-  if (shape.IsArray()) types.insert(shape.element_type());
-  if (!shape.IsTuple()) return;
-  for (const Shape& element : shape.elements()) AddTypes(element, types);
-}
+// Element types and the largest array of shapes.
+struct Arrays {
+  std::set<ElementType> types;
+  int64_t elements = 0;
+
+  void Add(const Shape& shape) {
+    if (shape.IsArray()) {
+      types.insert(shape.element_type());
+      elements = std::max(elements, shape.ElementCount());
+    }
+    if (!shape.IsTuple()) return;
+    for (const Shape& element : shape.elements()) Add(element);
+  }
+};
+
+// A program may show little of an op on a type, or enough.
+enum class Showing : uint8_t { kNothing, kLittle, kEnough };
 
 // A pattern that does not take the type draws another one: that is no cell of this type. An op of
-// tokens alone has none, and counts for each.
-bool Shows(const Module& module, Opcode opcode, ElementType type) {
+// tokens alone has none, and counts for each. Arrays of less than `elements` show little.
+Showing Shows(const Module& module, Opcode opcode, ElementType type, int64_t elements) {
+  Showing most = Showing::kNothing;
   for (const Computation* computation : module.computations()) {
     for (const Instruction* at : *computation) {
       if (at->opcode() != opcode) continue;
-      std::set<ElementType> types;
-      AddTypes(at->shape(), types);
-      for (const Instruction* operand : at->operands()) AddTypes(operand->shape(), types);
-      if (types.empty() || types.contains(type)) return true;
+      Arrays arrays;
+      arrays.Add(at->shape());
+      for (const Instruction* operand : at->operands()) arrays.Add(operand->shape());
+      if (!arrays.types.empty() && !arrays.types.contains(type)) continue;
+      const bool is_little = !arrays.types.empty() && arrays.elements < elements;
+      most = std::max(most, is_little ? Showing::kLittle : Showing::kEnough);
     }
   }
-  return false;
+  return most;
 }
 
-// Programs of small sizes draw their form by the seed; the first that applies is the cell's.
+// The elements that an array of the style should have.
+int64_t ElementsOf(SizeStyle style) {
+  if (style == SizeStyle::kOnes || style == SizeStyle::kZeros) return 0;
+  return style == SizeStyle::kSmall ? 2 : 5;
+}
+
+// Programs draw their form by the seed; the first that shows enough is the cell's, and where none
+// does the first that applies.
 std::optional<uint64_t> FirstSeed(PatternRequest request) {
   constexpr uint64_t kSeeds = 8;
+  std::optional<uint64_t> first;
   for (request.seed = 0; request.seed < kSeeds; ++request.seed) {
     const std::optional<Case> built = CaseOfPattern(request);
     if (!built.has_value() || !Verify(*built->module).ok()) continue;
-    if (Shows(*built->module, AllRecipes()[request.recipe].opcode, request.type))
-      return request.seed;
+    const Showing shown = Shows(*built->module, AllRecipes()[request.recipe].opcode, request.type,
+                                ElementsOf(request.sizes));
+    if (shown == Showing::kEnough) return request.seed;
+    if (shown == Showing::kLittle && !first.has_value()) first = request.seed;
   }
-  return std::nullopt;
+  return first;
 }
 
 // A smaller tier leaves out what a larger one has.

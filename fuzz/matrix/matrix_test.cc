@@ -1,10 +1,13 @@
 // Cells are functions of their names, and every mode means what the program means.
 #include "fuzz/matrix/matrix.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "fuzz/matrix/invalid.h"
+#include "fuzz/matrix/levels.h"
 #include "gtest/gtest.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/backend/check.h"
@@ -121,14 +124,16 @@ constexpr std::pair<std::string_view, std::string_view> kTypesWithoutCells[] = {
     {"rng", "narrow pred s2 s4 s8 s16 s32 s64 u2 u4 u8 u16 u32 u64"},
 };
 
+bool HasType(std::string_view types, ElementType type) {
+  const std::string words = StrCat(" ", types, " ");
+  const bool is_narrow = IsFloat(type) && BitWidth(type) <= 8;
+  return types == "*" || (is_narrow && words.find(" narrow ") != std::string::npos) ||
+         words.find(StrCat(" ", Name(type), " ")) != std::string::npos;
+}
+
 bool IsListed(std::string_view op, ElementType type) {
-  for (const auto& [name, types] : kTypesWithoutCells) {
-    if (name != op) continue;
-    const std::string words = StrCat(" ", types, " ");
-    const bool is_narrow = IsFloat(type) && BitWidth(type) <= 8;
-    return types == "*" || (is_narrow && words.find(" narrow ") != std::string::npos) ||
-           words.find(StrCat(" ", Name(type), " ")) != std::string::npos;
-  }
+  for (const auto& [name, types] : kTypesWithoutCells)
+    if (name == op) return HasType(types, type);
   return false;
 }
 
@@ -145,6 +150,80 @@ TEST(Matrix, EveryTypeOfEveryOpHasACellOrAReason) {
           << op.name << " on " << Name(type) << " has no cell";
     }
   }
+}
+
+// The levels on which an op on a type can be met: its own, in a loop or a call, on two devices.
+std::vector<ConformanceLevel> LevelsOf(Opcode op, ElementType type) {
+  std::vector<ConformanceLevel> levels = {std::max(LevelOf(op), LevelOf(type))};
+  for (const ConformanceLevel level :
+       {ConformanceLevel::kControlFlow, ConformanceLevel::kCollectives})
+    if (level > levels.front()) levels.push_back(level);
+  return levels;
+}
+
+// Levels beyond its own on which an op has no cells, and why.
+struct LevelWithoutCells {
+  std::string_view op;
+  ConformanceLevel level;
+  std::string_view types;
+};
+constexpr LevelWithoutCells kLevelsWithoutCells[] = {
+    // Nothing of a token, or of work that goes on beside, is split between devices.
+    {"after-all", ConformanceLevel::kCollectives, "*"},
+    {"async-start", ConformanceLevel::kCollectives, "*"},
+    {"async-update", ConformanceLevel::kCollectives, "*"},
+    // A program is not run twice for what is random in it.
+    {"rng", ConformanceLevel::kControlFlow, "*"},
+    {"rng", ConformanceLevel::kCollectives, "*"},
+    // Its arrays have one element.
+    {"scatter", ConformanceLevel::kCollectives, "pred"},
+};
+
+bool IsListed(std::string_view op, ElementType type, ConformanceLevel level) {
+  for (const LevelWithoutCells& one : kLevelsWithoutCells)
+    if (one.op == op && one.level == level && HasType(one.types, type)) return true;
+  return false;
+}
+
+TEST(Levels, EveryTypeOfEveryOpHasACellOnEveryLevelThatItAdmits) {
+  std::set<std::tuple<Opcode, ElementType, ConformanceLevel>> there;
+  for (MatrixCell cell : MatrixCells(MatrixTier::kCi)) {
+    if (cell.mode != MatrixMode::kArguments || cell.pattern.family != ValueFamily::kOrdinary)
+      continue;
+    const auto add = [&](MatrixMode mode, ConformanceLevel level) {
+      if (there.contains({cell.opcode(), cell.pattern.type, level})) return;
+      cell.mode = mode;
+      if (const std::optional<Case> built = BuildCell(cell); built.has_value())
+        there.emplace(cell.opcode(), cell.pattern.type, LevelOf(*built->module));
+    };
+    add(MatrixMode::kArguments, std::max(LevelOf(cell.opcode()), LevelOf(cell.pattern.type)));
+    if (cell.pattern.sizes > SizeStyle::kThreshold) continue;
+    add(MatrixMode::kCall, ConformanceLevel::kControlFlow);
+    add(MatrixMode::kSharded, ConformanceLevel::kCollectives);
+  }
+  for (const OpInfo& op : AllOps()) {
+    if (!op.IsDefined()) continue;
+    for (const ElementType type : MatrixTypes()) {
+      const bool is_bit = IsInteger(type) && BitWidth(type) == 1;  // few ops are tried on them
+      if (is_bit || !Matches(op.types, type) || IsListed(op.name, type)) continue;
+      for (const ConformanceLevel level : LevelsOf(op.opcode, type)) {
+        EXPECT_NE(there.contains({op.opcode, type, level}), IsListed(op.name, type, level))
+            << op.name << " on " << Name(type) << ": a cell on level " << Name(level)
+            << " is missing, or listed as missing and there";
+      }
+    }
+  }
+}
+
+TEST(Levels, AreCalledByNumberAndByName) {
+  for (const LevelInfo& info : ConformanceLevels()) {
+    EXPECT_EQ(&Info(info.level), &info);
+    EXPECT_EQ(ConformanceLevelOf(info.name).value(), info.level);
+    EXPECT_EQ(ConformanceLevelOf(StrCat(static_cast<int>(info.level))).value(), info.level);
+  }
+  EXPECT_EQ(ConformanceLevelOf("9").status().message(),
+            "no level '9'; 1 integer-core, 2 float-core, 3 narrow-types, 4 linear-algebra, "
+            "5 control-flow, 6 collectives, 7 dynamic-shapes, 8 named-calls");
 }
 
 // The verifier refuses them all, with words.

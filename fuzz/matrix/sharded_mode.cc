@@ -1,6 +1,7 @@
 // Slices by the replica's number, and gathers them again.
 #include "fuzz/matrix/sharded_mode.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "spec/attributes/sharding.h"
@@ -10,14 +11,17 @@ namespace {
 
 constexpr int64_t kReplicas = 2;
 
-// The first dimension of even size; -1: there is none.
+// The first dimension of even size, else the first that is longer than one; -1: there is none.
 int64_t HalvedDimension(const Shape& shape) {
   if (!shape.IsArray() || shape.HasDynamicDimension()) return -1;
-  for (int64_t d = 0; d < shape.rank(); ++d) {
-    const int64_t size = shape.dimensions()[static_cast<size_t>(d)];
-    if (size > 0 && size % kReplicas == 0) return d;
-  }
-  return -1;
+  const DimVector sizes(shape.dimensions().begin(), shape.dimensions().end());
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return -1;
+  const auto first = [&sizes](auto is_right) {
+    const auto at = std::find_if(sizes.begin(), sizes.end(), is_right);
+    return at == sizes.end() ? -1 : at - sizes.begin();
+  };
+  const int64_t even = first([](int64_t size) { return size % kReplicas == 0; });
+  return even >= 0 ? even : first([](int64_t size) { return size > 1; });
 }
 
 Instruction* Number(Computation& computation, int64_t value) {
@@ -26,13 +30,31 @@ Instruction* Number(Computation& computation, int64_t value) {
   return computation.AddConstant(std::move(literal));
 }
 
-// The half of this replica, and then the whole again.
+// The elements from `start` to `limit` of dimension `d`.
+Instruction* Part(Computation& computation, Instruction* array, int64_t d, int64_t start,
+                  int64_t limit) {
+  const Shape& shape = array->shape();
+  DimVector sizes(shape.dimensions().begin(), shape.dimensions().end());
+  std::vector<SliceRange> ranges;
+  for (const int64_t size : sizes) ranges.push_back({0, size, 1});
+  ranges[static_cast<size_t>(d)] = {start, limit, 1};
+  sizes[static_cast<size_t>(d)] = limit - start;
+  Attributes attributes;
+  attributes.Set(Attr::kSlice, std::move(ranges));
+  return computation.Add(Opcode::kSlice, Shape::Array(shape.element_type(), sizes), {array},
+                         std::move(attributes));
+}
+
+// The half of this replica, and then the whole again. Halves of an odd size have its middle both,
+// which is dropped once.
 Instruction* SplitAndGather(Computation& computation, Instruction* array, int64_t d) {
   const Shape& shape = array->shape();
   DimVector sizes(shape.dimensions().begin(), shape.dimensions().end());
-  const int64_t half = sizes[static_cast<size_t>(d)] / kReplicas;
+  const int64_t size = sizes[static_cast<size_t>(d)];
+  const int64_t half = (size + 1) / kReplicas;
+  sizes[static_cast<size_t>(d)] = kReplicas * half;
+  const Shape whole = Shape::Array(shape.element_type(), sizes);
   sizes[static_cast<size_t>(d)] = half;
-  const Shape whole = Shape::Array(shape.element_type(), shape.dimensions());
   const Shape part = Shape::Array(shape.element_type(), sizes);
   Instruction* replica = computation.Add(Opcode::kReplicaId, Shape::Scalar(ElementType::kU32), {});
   Instruction* number =
@@ -40,7 +62,7 @@ Instruction* SplitAndGather(Computation& computation, Instruction* array, int64_
   std::vector<Instruction*> operands = {array};
   for (int64_t i = 0; i < shape.rank(); ++i) {
     operands.push_back(i == d ? computation.Add(Opcode::kMultiply, number->shape(),
-                                                {number, Number(computation, half)})
+                                                {number, Number(computation, size - half)})
                               : Number(computation, 0));
   }
   Attributes of_slice;
@@ -51,7 +73,14 @@ Instruction* SplitAndGather(Computation& computation, Instruction* array, int64_
   ReplicaGroups groups;
   groups.lists = {{0, 1}};
   of_gather.Set(Attr::kReplicaGroups, SharedValue<ReplicaGroups>(std::move(groups)));
-  return computation.Add(Opcode::kAllGather, whole, {slice}, std::move(of_gather));
+  Instruction* all = computation.Add(Opcode::kAllGather, whole, {slice}, std::move(of_gather));
+  if (size % kReplicas == 0) return all;
+  Attributes of_join;
+  of_join.Set(Attr::kDimension, {d});
+  return computation.Add(
+      Opcode::kConcatenate, Shape::Array(shape.element_type(), shape.dimensions()),
+      {Part(computation, all, d, 0, half), Part(computation, all, d, half + 1, kReplicas * half)},
+      std::move(of_join));
 }
 
 }  // namespace

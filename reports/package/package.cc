@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kFormat = 1;
+constexpr int64_t kFormat = 2;
 constexpr char kManifest[] = "manifest.json", kResults[] = "results.jsonl",
                kWaivers[] = "waivers.json";
 struct TextMember {
@@ -34,11 +34,11 @@ struct SelectionMember {
   const char* name;
   std::string SuiteSelection::* text;
 };
-constexpr SelectionMember kSelectionTexts[] = {{"suite", &SuiteSelection::suite},
-                                               {"tier", &SuiteSelection::tier},
-                                               {"filter", &SuiteSelection::filter},
-                                               {"shard", &SuiteSelection::shard},
-                                               {"suite_hash", &SuiteSelection::hash}};
+constexpr SelectionMember kSelectionTexts[] = {
+    {"suite", &SuiteSelection::suite},    {"tier", &SuiteSelection::tier},
+    {"filter", &SuiteSelection::filter},  {"shard", &SuiteSelection::shard},
+    {"level", &SuiteSelection::level},    {"profile", &SuiteSelection::profile},
+    {"suite_hash", &SuiteSelection::hash}};
 
 absl::Status WriteText(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);

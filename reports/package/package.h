@@ -16,7 +16,10 @@ namespace assay {
 // The cases that a run was to have.
 struct SuiteSelection {
   std::string suite, tier, filter, shard;
+  std::string level;               // of the matrix: up to which; "": all
+  std::string profile;             // of the matrix: by which was judged
   std::vector<std::string> names;  // of all cases, in order
+  std::vector<int> levels;         // of conformance, of the cases of the matrix
   std::string hash;                // of their programs
 };
 

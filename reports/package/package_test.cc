@@ -39,7 +39,8 @@ class PackageTest : public testing::Test {
     run_.seconds = 1.5;
     run_.version = "1.0";
     run_.commit = "abc";
-    selection_ = {"matrix", "smoke", "", "", {"add__a", "dot__b", "sort__c"}, Sha256("programs")};
+    selection_ = {"matrix", "smoke",           "", "", "2", "xla", {"add__a", "dot__b", "sort__c"},
+                  {},       Sha256("programs")};
     for (const std::string& name : selection_.names) {
       CaseRow row;
       row.name = name;

@@ -11,6 +11,7 @@
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/conform/compare.h"
+#include "tools/assay/conform/level_claims.h"
 #include "tools/assay/conform/suites.h"
 #include "tools/assay/environment.h"
 #include "tools/assay/terminal.h"
@@ -30,11 +31,10 @@ absl::StatusOr<int64_t> RunAgain(const Package& package, int64_t sample, const s
   std::map<std::string, MatrixCell> cells;
   for (const MatrixCell& cell : MatrixCells(tier)) cells.emplace(CaseNameOf(cell), cell);
   const std::unique_ptr<Oracle> oracle = MakeOracle();
-  const Profile* profile = backend->Describe().profile;
+  ASSAY_ASSIGN_OR_RETURN(const Profile* profile, Profile::Find(package.selection.profile));
   Limits limits;
   limits.seconds = timeout;
-  const CheckSubject subject{
-      *oracle, *backend, profile != nullptr ? *profile : Profile::Strict(), {}, limits};
+  const CheckSubject subject{*oracle, *backend, *profile, {}, limits};
   const std::vector<CaseRow>& rows = package.run.cases;
   const size_t step = std::max<size_t>(1, rows.size() / static_cast<size_t>(sample));
   int64_t others = 0, runs = 0;
@@ -55,16 +55,30 @@ absl::StatusOr<int64_t> RunAgain(const Package& package, int64_t sample, const s
   return others;
 }
 
+// The levels that the results of a package carry, whoever wrote it.
+LevelClaims ClaimsOf(const std::vector<CaseRow>& cases, const SuiteSelection& suite) {
+  std::map<std::string, int> levels;
+  for (size_t i = 0; i < suite.levels.size(); ++i) levels.emplace(suite.names[i], suite.levels[i]);
+  LevelClaims claims;
+  for (const CaseRow& row : cases) {
+    if (const auto at = levels.find(row.name); at != levels.end())
+      claims.Add(static_cast<ConformanceLevel>(at->second), std::string(RestOfCase(row.name)),
+                 row.status);
+  }
+  return claims;
+}
+
 absl::StatusOr<int> VerifyPackage(const PackageOption& options, const std::string& python,
                                   double timeout) {
   ASSAY_ASSIGN_OR_RETURN(const Package package, ReadPackage(options.verify));
   const SuiteSelection& selection = package.selection;
-  ASSAY_ASSIGN_OR_RETURN(const SuiteSelection ours, SelectSuite(selection.suite, selection.tier,
-                                                                selection.filter, selection.shard));
+  ASSAY_ASSIGN_OR_RETURN(const SuiteSelection ours, SelectSuite(selection));
   ASSAY_RETURN_IF_ERROR(CheckAgainstSuite(package, ours));
   Print(StrCat(Styled(Style::kGood, "unchanged"), ": ", package.run.cases.size(), " results of ",
                package.run.backend, " (", package.run.backend_version, ") on ", package.run.cpu,
                "; suite ", selection.suite, " ", selection.hash.substr(0, 12)));
+  if (selection.suite == "matrix")
+    Print(ClaimsOf(package.run.cases, ours).Sentence(selection.profile));
   if (options.sample == 0) return kExitOk;
   ASSAY_ASSIGN_OR_RETURN(const int64_t others, RunAgain(package, options.sample, python, timeout));
   return others > 0 ? kExitFailure : kExitOk;
@@ -125,11 +139,10 @@ absl::StatusOr<std::optional<int>> PackageOption::Do(const std::string& page,
   return exit;
 }
 
-absl::Status PackageOption::Save(const RunRow& run, const std::string& suite,
-                                 const std::string& tier, const std::string& filter,
-                                 const std::string& shard, const std::string& waivers) const {
+absl::Status PackageOption::Save(const RunRow& run, const SuiteSelection& asked,
+                                 const std::string& waivers) const {
   if (folder.empty()) return absl::OkStatus();
-  ASSAY_ASSIGN_OR_RETURN(const SuiteSelection selection, SelectSuite(suite, tier, filter, shard));
+  ASSAY_ASSIGN_OR_RETURN(const SuiteSelection selection, SelectSuite(asked));
   return WritePackage(folder, run, selection, waivers);
 }
 

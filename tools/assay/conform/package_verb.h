@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "reports/package/package.h"
 #include "reports/store.h"
 #include "tools/assay/cases/known_option.h"
 #include "tools/assay/command_line.h"
@@ -24,9 +25,8 @@ struct PackageOption {
   // comparison goes; `known` names the classes of failures in it.
   absl::StatusOr<std::optional<int>> Do(const std::string& page, const std::string& python,
                                         double timeout, const KnownOption& known) const;
-  // Writes the package if one was asked for.
-  absl::Status Save(const RunRow& run, const std::string& suite, const std::string& tier,
-                    const std::string& filter, const std::string& shard,
+  // Writes the package if one was asked for. `asked` has no names yet.
+  absl::Status Save(const RunRow& run, const SuiteSelection& asked,
                     const std::string& waivers = "") const;
 };
 

@@ -6,6 +6,7 @@
 #include "conformance/golden.h"
 #include "conformance/golden_files.h"
 #include "fuzz/matrix/invalid.h"
+#include "fuzz/matrix/levels.h"
 #include "reports/package/sha256.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
@@ -36,11 +37,18 @@ class SuiteHash {
 absl::Status SelectMatrix(SuiteSelection& selection) {
   ASSAY_ASSIGN_OR_RETURN(const MatrixTier tier, MatrixTierOf(selection.tier));
   ASSAY_ASSIGN_OR_RETURN(const auto part, PartOf(selection.shard));
+  ConformanceLevel highest = ConformanceLevels().back().level;
+  if (!selection.level.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(highest, ConformanceLevelOf(selection.level));
+  }
   SuiteHash hash;
   for (const MatrixCell& cell : MatrixCells(tier, part.first, part.second)) {
     if (cell.Name().find(selection.filter) == std::string::npos) continue;
     const std::optional<Case> built = BuildCell(cell);
     if (!built.has_value()) continue;
+    const ConformanceLevel level = LevelOf(*built->module);
+    if (level > highest) continue;
+    selection.levels.push_back(static_cast<int>(level));
     std::string program = WriteModule(*built->module, WriteOptions::Long());
     for (const Literal& input : built->inputs) Append(input, program);
     selection.names.push_back(CaseNameOf(cell));
@@ -93,18 +101,18 @@ absl::StatusOr<std::pair<int64_t, int64_t>> PartOf(const std::string& shard) {
   return std::pair(index - 1, count);
 }
 
-absl::StatusOr<SuiteSelection> SelectSuite(const std::string& suite, const std::string& tier,
-                                           const std::string& filter, const std::string& shard) {
-  SuiteSelection selection = {suite, tier, filter, shard, {}, ""};
-  if (suite == "matrix") {
+absl::StatusOr<SuiteSelection> SelectSuite(const SuiteSelection& asked) {
+  SuiteSelection selection = {asked.suite, asked.tier,  asked.filter,
+                              asked.shard, asked.level, asked.profile};
+  if (asked.suite == "matrix") {
     ASSAY_RETURN_IF_ERROR(SelectMatrix(selection));
-  } else if (suite == "goldens") {
+  } else if (asked.suite == "goldens") {
     ASSAY_RETURN_IF_ERROR(SelectGoldens(selection));
-  } else if (suite == "invalid") {
+  } else if (asked.suite == "invalid") {
     ASSAY_RETURN_IF_ERROR(SelectInvalid(selection));
   } else {
     return absl::InvalidArgumentError(
-        StrCat("suite ", suite, ": packages are of matrix, goldens and invalid"));
+        StrCat("suite ", asked.suite, ": packages are of matrix, goldens and invalid"));
   }
   return selection;
 }

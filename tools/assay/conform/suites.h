@@ -12,10 +12,10 @@ namespace assay {
 // The name of a cell in the store and in packages: the op before it, for tables by op.
 std::string CaseNameOf(const MatrixCell& cell);
 
-// "matrix", "goldens" or "invalid". Builds all programs: minutes for the full tier. Errors: another
-// suite, a tier or shard that makes no sense.
-absl::StatusOr<SuiteSelection> SelectSuite(const std::string& suite, const std::string& tier,
-                                           const std::string& filter, const std::string& shard);
+// The names and the hash of what `asked` names: "matrix", "goldens" or "invalid". Builds all
+// programs: minutes for the full tier. Errors: another suite, a tier, shard or level that makes no
+// sense.
+absl::StatusOr<SuiteSelection> SelectSuite(const SuiteSelection& asked);
 
 // "2/8" as {1, 8}; "" as {0, 1}.
 absl::StatusOr<std::pair<int64_t, int64_t>> PartOf(const std::string& shard);

@@ -87,6 +87,35 @@ TEST(CliResults, AWaiverExcusesUntilItsDayAndNoLongerThanNeeded) {
   EXPECT_THAT(output.text, HasSubstr("bad passes; take the waiver out"));
 }
 
+// A claim is about what was asked for, and a cell that is unsupported is a cell that is lacking.
+TEST(CliResults, ALevelOfConformanceIsHeldOrLacksCells) {
+  const std::string matrix = "conform --suite matrix --no-db --json --backend ";
+  Output output = Assay(matrix + "reference --filter get-dimension-size/s32/small");
+  ASSERT_EQ(output.status, 0) << output.text;
+  EXPECT_EQ(output.LastJson()["holds"], 7);
+  EXPECT_EQ(output.LastJson()["levels"][6]["passed"], 1);
+  output = Assay(matrix + "cpu --filter get-dimension-size/s32/small");
+  EXPECT_EQ(output.status, 0) << output.text;  // nothing is wrong, and nothing is held
+  EXPECT_EQ(output.LastJson()["holds"], 0);
+  EXPECT_EQ(output.LastJson()["levels"][6]["first"],
+            "get-dimension-size/s32/small/ordinary/arguments unsupported");
+  output = Assay(matrix + "cpu --filter get-dimension-size/s32/small --level dynamic-shapes");
+  EXPECT_EQ(output.status, 1) << output.text;
+  output = Assay(matrix + "cpu --filter /u8/small/ordinary --level integer-core --profile strict");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_EQ(output.LastJson()["profile"], "strict");
+  EXPECT_GT(output.LastJson().value("beyond the level", 0), 20);
+  EXPECT_EQ(output.LastJson()["holds"], 1);
+  Shell("rm -rf claim");
+  output =
+      Assay("conform --suite matrix --no-db --backend cpu --filter abs/ --level 2 --package claim");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("of which a part was run: holds level 2 of 8, float-core"));
+  output = Assay("conform --verify-package claim");
+  EXPECT_EQ(output.status, 0) << output.text;
+  EXPECT_THAT(output.text, HasSubstr("holds level 2 of 8, float-core, by profile xla"));
+}
+
 TEST(CliResults, WaiversAreAlikeForSuitesAndCampaigns) {
   const std::string stale =
       WriteFile("stale.json",

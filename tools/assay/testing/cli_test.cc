@@ -73,6 +73,8 @@ TEST(Cli, ExitStatus) {
       {"conform --filter no-such-golden", 2, "no-such-golden"},
       {"conform --tier full", 2, "are of --suite matrix"},
       {"conform --suite matrix --tier nightly", 2, "smoke, ci or full"},
+      {"conform --suite matrix --level 9", 2, "1 integer-core, 2 float-core"},
+      {"conform --level 2", 2, "are of --suite matrix"},
       {"conform --suite matrix --shard 3/2", 2, "'3/2' is not I/N"},
       {"report html --db no-such.db", 2, "there is no result store no-such.db"},
       {"report junit --db no-such.db", 2, "there is no result store no-such.db"},

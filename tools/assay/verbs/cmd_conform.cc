@@ -104,7 +104,7 @@ absl::Status Record(const Options& options, const std::vector<GoldenCase>& cases
     run.cases.push_back(std::move(row));
   }
   options.record.Save(run);
-  return options.package.Save(run, options.suite, "", options.filter, "");
+  return options.package.Save(run, {options.suite, "", options.filter});
 }
 
 // Cases that must be refused.
@@ -137,7 +137,7 @@ absl::StatusOr<int> RunInvalidSuite(const Options& options) {
                  counts["unsupported"], " unsupported, ", counts["crashed"], " crashed"));
   }
   if (InterruptRequested()) return kExitInterrupted;
-  ASSAY_RETURN_IF_ERROR(options.package.Save(run, "invalid", "", options.filter, ""));
+  ASSAY_RETURN_IF_ERROR(options.package.Save(run, {"invalid", "", options.filter}));
   return counts["failed"] + counts["crashed"] + counts["timed out"] > 0 ? kExitFailure : kExitOk;
 }
 
@@ -315,25 +315,10 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const MatrixTotals totals, RunMatrix(matrix, *backend, known));
   const std::vector<std::string> alarms = known.Alarms();
   run.seconds = Now() - start;
-  nlohmann::json summary = {{"type", "summary"},
-                            {"verb", "conform"},
-                            {"suite", "matrix"},
-                            {"tier", matrix.tier},
-                            {"shard", options.shard.text},
-                            {"filter", matrix.filter},
-                            {"backend", options.backend},
-                            {"backend_version", run.backend_version},
-                            {"passed", totals.passed},
-                            {"failed", totals.failed},
-                            {"inconclusive", totals.inconclusive},
-                            {"unsupported", totals.unsupported},
-                            {"rejected", totals.rejected},
-                            {"crashed", totals.crashed},
-                            {"timed out", totals.timed_out},
-                            {"waived", totals.waived},
-                            {"not for their mode", totals.not_for_mode},
-                            {"not_run", totals.not_run},
-                            {"seconds", run.seconds}};
+  nlohmann::json summary = SummaryOf(matrix, totals);
+  summary.update({{"shard", options.shard.text},
+                  {"backend_version", run.backend_version},
+                  {"seconds", run.seconds}});
   if (!options.known.path.empty()) summary["alarms"] = alarms;
   run.summary = JsonText(summary);
   run.cases = totals.cases;
@@ -341,26 +326,22 @@ absl::StatusOr<int> RunMatrixSuite(const Options& options) {
   if (options.json) {
     PrintJson(summary);
   } else {
-    Print(StrCat(Grouped(totals.passed), " passed, ", Grouped(totals.failed), " failed, ",
-                 Grouped(totals.inconclusive), " inconclusive, ", Grouped(totals.unsupported),
-                 " unsupported, ", Grouped(totals.rejected), " rejected, ", Grouped(totals.crashed),
-                 " crashed, ", Grouped(totals.timed_out), " timed out",
-                 totals.waived > 0 ? StrCat(", ", totals.waived, " waived") : "", " in ",
-                 Grouped(static_cast<int64_t>(run.seconds)), " s; ", Grouped(totals.not_for_mode),
-                 " programs have no such mode"));
+    PrintTotals(matrix, totals, run.seconds);
   }
   PrintAlarms(alarms, options.json);
   if (InterruptRequested()) return kExitInterrupted;
-  ASSAY_RETURN_IF_ERROR(options.package.Save(run, "matrix", matrix.tier, matrix.filter,
-                                             options.shard.text, options.known.Text()));
-  if (!alarms.empty()) return kExitFailure;
-  return totals.failed + totals.rejected + totals.crashed + totals.timed_out > 0 ? kExitFailure
-                                                                                 : kExitOk;
+  ASSAY_RETURN_IF_ERROR(options.package.Save(
+      run, {"matrix", matrix.tier, matrix.filter, options.shard.text, matrix.level, totals.profile},
+      options.known.Text()));
+  return alarms.empty() && IsHeld(matrix, totals) ? kExitOk : kExitFailure;
 }
 
 // The suites that have verdicts of their own kind; nullopt: another.
 absl::StatusOr<std::optional<int>> RunOwnSuite(const Options& options) {
   std::optional<int> exit;
+  const bool is_claim = !options.matrix.level.empty() || !options.matrix.profile.empty();
+  if (is_claim && options.suite != "matrix")
+    return absl::InvalidArgumentError("--level and --profile are of --suite matrix");
   const bool is_plain = options.known.path.empty() && options.shard.text.empty();
   if (options.suite == "matrix") {
     ASSAY_ASSIGN_OR_RETURN(exit, RunMatrixSuite(options));
@@ -458,6 +439,11 @@ void DeclareConform(OptionList& line, VerbAction& action) {
   line.AddFlag("--all", options->all, "A line for every op, not only for every file");
   line.AddFlag("--json", options->json, "One JSON object per golden, then a summary");
   line.Add("--tier", options->matrix.tier, "Of the matrix: smoke, ci or full").ShowDefault();
+  line.Add("--level", options->matrix.level,
+           "Of the matrix: the cells up to this level of conformance, by number or name (1 "
+           "integer-core ... 8 named-calls); the exit status is 0 if it is held");
+  AddProfileOption(line, options->matrix.profile,
+                   "Of the matrix: by which results are judged (default: the backend's)");
   line.Add("--page", options->matrix.page, "Of the matrix and the protocol: write the table here");
   line.Add("--cases", options->matrix.cases,
            "Of the matrix: write the programs and inputs of cells that fail into this folder");

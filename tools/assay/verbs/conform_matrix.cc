@@ -32,10 +32,12 @@ struct Tally {
   std::map<std::string, std::map<std::string, Counts>> cells;  // op, element type
   std::map<std::string, Counts> ops;
   Counts all;
-  int64_t told = 0, not_for_mode = 0;
+  LevelClaims levels;
+  int64_t told = 0, not_for_mode = 0, beyond_level = 0;
   std::vector<CaseRow> rows;
 
-  void Add(const MatrixCell& cell, std::string_view status) {
+  void Add(const MatrixCell& cell, ConformanceLevel level, std::string_view status) {
+    levels.Add(level, cell.Name(), status);
     const std::string op(Name(cell.opcode())), type(Name(cell.pattern.type));
     for (Counts* counts : {&cells[op][type], &ops[op], &all}) ++(*counts)[std::string(status)];
   }
@@ -76,7 +78,7 @@ absl::Status WritePage(const MatrixOptions& options, const BackendDescription& b
       file << " " << (at == by_type.end() ? " " : Symbol(at->second)) << " |";
     }
   }
-  file << "\n";
+  file << "\n\n## Levels\n\n" << tally.levels.MarkdownTable();
   file.flush();
   if (!file) return absl::InvalidArgumentError(StrCat("cannot write ", options.page));
   return absl::OkStatus();
@@ -104,6 +106,7 @@ void PrintTally(const MatrixOptions& options, const Tally& tally) {
   }
   Print(table.ToString());
   if (silent > 0) Print(StrCat(silent, " ops more, of which every cell passed (--all shows them)"));
+  Print(tally.levels.TextTable());
 }
 
 // A cell that failed, as a module and its inputs that every verb reads: dot-f32-small-....hlo.
@@ -143,14 +146,15 @@ bool IsBad(const Outcome& outcome) {
   return status == "failed" || status == "crashed" || status == "timed out" || status == "rejected";
 }
 
-void Tell(const MatrixOptions& options, const MatrixCell& cell, const Outcome& outcome,
-          const std::string& excuse, Tally& tally) {
+void Tell(const MatrixOptions& options, const MatrixCell& cell, ConformanceLevel level,
+          const Outcome& outcome, const std::string& excuse, Tally& tally) {
   if (options.json) {
     nlohmann::json line = {{"type", "cell"},
                            {"name", cell.Name()},
                            {"op", std::string(Name(cell.opcode()))},
                            {"element_type", std::string(Name(cell.pattern.type))},
                            {"mode", std::string(Name(cell.mode))},
+                           {"level", static_cast<int>(level)},
                            {"status", excuse.empty() ? StatusWord(outcome.kind) : "waived"},
                            {"detail", outcome.IsPass() ? "" : outcome.Describe()}};
     if (!excuse.empty()) line["known"] = excuse;
@@ -166,11 +170,41 @@ void Tell(const MatrixOptions& options, const MatrixCell& cell, const Outcome& o
   }
 }
 
+absl::StatusOr<const Profile*> ProfileOfMatrix(const std::string& name,
+                                               const BackendDescription& backend) {
+  if (!name.empty()) return Profile::Find(name);
+  return backend.profile != nullptr ? backend.profile : &Profile::Strict();
+}
+
+MatrixTotals TotalsOf(Tally tally, int64_t cells) {
+  const auto count = [&tally](std::string_view status) { return CountOf(tally.all, status); };
+  MatrixTotals totals;
+  totals.passed = count("passed");
+  totals.failed = count("failed");
+  totals.inconclusive = count("inconclusive");
+  totals.unsupported = count("unsupported");
+  totals.rejected = count("rejected");
+  totals.crashed = count("crashed");
+  totals.timed_out = count("timed out");
+  totals.waived = count("waived");
+  totals.not_for_mode = tally.not_for_mode;
+  totals.beyond_level = tally.beyond_level;
+  totals.not_run =
+      cells - static_cast<int64_t>(tally.rows.size()) - tally.not_for_mode - tally.beyond_level;
+  totals.levels = tally.levels;
+  totals.cases = std::move(tally.rows);
+  return totals;
+}
+
 }  // namespace
 
 absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& backend,
                                        KnownCases& known) {
   ASSAY_ASSIGN_OR_RETURN(const MatrixTier tier, MatrixTierOf(options.tier));
+  ConformanceLevel highest = ConformanceLevels().back().level;
+  if (!options.level.empty()) {
+    ASSAY_ASSIGN_OR_RETURN(highest, ConformanceLevelOf(options.level));
+  }
   std::vector<MatrixCell> cells = MatrixCells(tier, options.shard_index, options.shard_count);
   std::erase_if(cells, [&](const MatrixCell& cell) {
     return cell.Name().find(options.filter) == std::string::npos;
@@ -179,9 +213,8 @@ absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& ba
     return absl::NotFoundError(StrCat("no cell's name has '", options.filter, "' in it"));
   const BackendDescription& description = backend.Describe();
   const std::unique_ptr<Oracle> oracle = MakeOracle();
-  const Profile& profile =
-      description.profile != nullptr ? *description.profile : Profile::Strict();
-  const CheckSubject subject{*oracle, backend, profile, {}, options.limits};
+  ASSAY_ASSIGN_OR_RETURN(const Profile* profile, ProfileOfMatrix(options.profile, description));
+  const CheckSubject subject{*oracle, backend, *profile, {}, options.limits};
   Tally tally;
   StepProgress progress("judging", cells.size());
   for (const MatrixCell& cell : cells) {
@@ -192,31 +225,79 @@ absl::StatusOr<MatrixTotals> RunMatrix(const MatrixOptions& options, Backend& ba
       ++tally.not_for_mode;
       continue;
     }
+    const ConformanceLevel level = LevelOf(*built->module);
+    if (level > highest) {
+      ++tally.beyond_level;
+      continue;
+    }
     const CheckResult result = CheckIsolated(subject, CheckCase::Of(*built->module, built->inputs));
     if (InterruptRequested()) break;
     const std::string excuse = known.Excuse(cell.Name(), StatusWord(result.outcome.kind));
-    const std::string_view status = excuse.empty() ? StatusWord(result.outcome.kind) : "waived";
-    tally.Add(cell, status);
+    tally.Add(cell, level, excuse.empty() ? StatusWord(result.outcome.kind) : "waived");
     tally.rows.push_back(RowOf(cell, options.backend, result, excuse));
     progress.Clear();
-    Tell(options, cell, result.outcome, excuse, tally);
+    Tell(options, cell, level, result.outcome, excuse, tally);
     if (!options.cases.empty() && IsBad(result.outcome))
       ASSAY_RETURN_IF_ERROR(WriteCase(options.cases, cell, *built));
   }
   progress.Clear();
-  const int64_t not_run =
-      static_cast<int64_t>(cells.size() - tally.rows.size()) - tally.not_for_mode;
   if (!options.page.empty()) ASSAY_RETURN_IF_ERROR(WritePage(options, description, tally));
   if (!options.json) {
     if (tally.told > kMostTold)
       Print(StrCat(Grouped(tally.told - kMostTold), " more that failed (--json tells all)"));
     PrintTally(options, tally);
   }
-  const auto count = [&tally](std::string_view status) { return CountOf(tally.all, status); };
-  return MatrixTotals{
-      count("passed"),    count("failed"),  count("inconclusive"), count("unsupported"),
-      count("rejected"),  count("crashed"), count("timed out"),    count("waived"),
-      tally.not_for_mode, not_run,          std::move(tally.rows)};
+  MatrixTotals totals = TotalsOf(std::move(tally), static_cast<int64_t>(cells.size()));
+  totals.profile = profile->name();
+  return totals;
+}
+
+nlohmann::json SummaryOf(const MatrixOptions& options, const MatrixTotals& totals) {
+  return {{"type", "summary"},
+          {"verb", "conform"},
+          {"suite", "matrix"},
+          {"tier", options.tier},
+          {"filter", options.filter},
+          {"level", options.level},
+          {"profile", totals.profile},
+          {"levels", totals.levels.ToJson()},
+          {"holds", totals.levels.held()},
+          {"backend", options.backend},
+          {"passed", totals.passed},
+          {"failed", totals.failed},
+          {"inconclusive", totals.inconclusive},
+          {"unsupported", totals.unsupported},
+          {"rejected", totals.rejected},
+          {"crashed", totals.crashed},
+          {"timed out", totals.timed_out},
+          {"waived", totals.waived},
+          {"not for their mode", totals.not_for_mode},
+          {"beyond the level", totals.beyond_level},
+          {"not_run", totals.not_run}};
+}
+
+void PrintTotals(const MatrixOptions& options, const MatrixTotals& totals, double seconds) {
+  Print(StrCat(Grouped(totals.passed), " passed, ", Grouped(totals.failed), " failed, ",
+               Grouped(totals.inconclusive), " inconclusive, ", Grouped(totals.unsupported),
+               " unsupported, ", Grouped(totals.rejected), " rejected, ", Grouped(totals.crashed),
+               " crashed, ", Grouped(totals.timed_out), " timed out",
+               totals.waived > 0 ? StrCat(", ", totals.waived, " waived") : "", " in ",
+               Grouped(static_cast<int64_t>(seconds)), " s; ", Grouped(totals.not_for_mode),
+               " programs have no such mode"));
+  // Whoever left cells out claims nothing.
+  const bool is_part = totals.not_run > 0 || options.shard_count > 1 || !options.filter.empty();
+  Print(StrCat("tier ", options.tier, is_part ? ", of which a part was run" : "", ": ",
+               totals.levels.Sentence(totals.profile)));
+}
+
+bool IsHeld(const MatrixOptions& options, const MatrixTotals& totals) {
+  if (options.level.empty())
+    return totals.failed + totals.rejected + totals.crashed + totals.timed_out == 0;
+  const absl::StatusOr<ConformanceLevel> asked = ConformanceLevelOf(options.level);
+  for (const LevelInfo& info : ConformanceLevels())
+    if (asked.ok() && info.level <= *asked && totals.levels.counts(info.level).against() > 0)
+      return false;
+  return asked.ok() && totals.not_run == 0;
 }
 
 }  // namespace assay
