@@ -230,7 +230,7 @@ void IndexShift(void* result, const void* a, const void* b, const void* c) {
   uint64_t* __restrict to = static_cast<uint64_t*>(result);
   const uint64_t* base = static_cast<const uint64_t*>(a);
   const Signed<T>* index = static_cast<const Signed<T>*>(b);
-  const int shift = static_cast<int>(*static_cast<const uint64_t*>(c));
+  const uint64_t shift = *static_cast<const uint64_t*>(c) % kBits<uint64_t>;
   ASSAY_LANES to[k] = base[k] + (static_cast<uint64_t>(static_cast<int64_t>(index[k])) << shift);
 }
 template <class T>
