@@ -33,6 +33,8 @@ class KernelEmitter {
   absl::StatusOr<llvm::Function*> Emit();
   // The function that makes results of the sums of a contraction: an EpilogueFn of the runtime.
   absl::StatusOr<llvm::Function*> EmitEpilogue();
+  // The sums whose multiples it is given: a vector where lines consist of vectors.
+  int64_t UnitOfEpilogue() const;
 
  private:
   void CreateFunction(std::string_view prefix, llvm::ArrayRef<llvm::Type*> parameters);
@@ -177,6 +179,7 @@ absl::Status KernelEmitter::EmitContraction() {
   if (!plan_.nests.empty()) {
     ASSAY_ASSIGN_OR_RETURN(epilogue.function,
                            KernelEmitter(context_, plan_, buffers_).EmitEpilogue());
+    epilogue.unit = UnitOfEpilogue();
     const ElementType sums = SumsBeforeEpilogue(root_)->shape().element_type();
     const auto has_room = [&](const Shape& result) {
       return StorageBytes(result.element_type()) == StorageBytes(sums);
@@ -203,6 +206,12 @@ absl::Status KernelEmitter::EmitForm() {
   return absl::OkStatus();
 }
 
+int64_t KernelEmitter::UnitOfEpilogue() const {
+  const int64_t width = plan_.nests[0].walk.width;
+  const std::optional<ContractionView> view = ViewContraction(root_);
+  return view.has_value() && LineOfSums(*view) % width == 0 ? width : 1;
+}
+
 absl::StatusOr<llvm::Function*> KernelEmitter::EmitEpilogue() {
   llvm::Type *pointer = ir_.getPtrTy(), *i64 = ir_.getInt64Ty();
   CreateFunction("epilogue.", {pointer, i64, i64, pointer});
@@ -210,9 +219,8 @@ absl::StatusOr<llvm::Function*> KernelEmitter::EmitEpilogue() {
   const NestPlan& nest = plan_.nests[0];
   if (nest.bends != nullptr) bends_ = *nest.bends;
   const KernelBends& form = plan_.form_bends == nullptr ? bends_ : *plan_.form_bends;
-  const auto bent = [&](std::string_view claim, Value* number) {
-    return elements_.IndexAdd(number, elements_.Index(form.Number(claim, &root_, 0)));
-  };
+  const int64_t late = form.Number("blocked-dot/epilogue-begin", &root_, 0);
+  const int64_t further = form.Number("blocked-dot/epilogue-end", &root_, 0);
   const Instruction* sums = SumsBeforeEpilogue(root_);
   Value* begin = function_->getArg(1);
   // The sums are found by the number of their elements, too.
@@ -225,10 +233,12 @@ absl::StatusOr<llvm::Function*> KernelEmitter::EmitEpilogue() {
   const ElementType type = sums->shape().element_type();
   elements_.AddSource(frame_, sums, {elements_.Address(type, function_->getArg(3), first)});
   ASSAY_ASSIGN_OR_RETURN(const std::vector<KernelOutput> outputs, OutputsOf(nest));
-  const LoopPart part = {bent("blocked-dot/epilogue-begin", begin),
-                         bent("blocked-dot/epilogue-end", function_->getArg(2))};
+  const LoopPart part = {elements_.IndexAdd(begin, elements_.Index(late)),
+                         elements_.IndexAdd(function_->getArg(2), elements_.Index(further))};
+  const bool is_bent = late != 0 || further != 0;
   ASSAY_RETURN_IF_ERROR(
-      NestEmitter(elements_, results_, part).EmitElementsOfPart(outputs, nest.walk));
+      NestEmitter(elements_, results_, part)
+          .EmitElementsOfPart(outputs, nest.walk, is_bent ? 1 : UnitOfEpilogue()));
   ir_.CreateRetVoid();
   return function_;
 }

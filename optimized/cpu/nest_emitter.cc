@@ -277,7 +277,7 @@ absl::Status NestEmitter::Emit(absl::Span<const KernelOutput> outputs, const Wal
 }
 
 absl::Status NestEmitter::EmitLine(const WalkPlan& walk, const Shape& shape, int64_t innermost,
-                                   Value* line) {
+                                   int64_t unit, Value* line) {
   llvm::IRBuilder<>& ir = elements_.builder().ir();
   const int64_t extent = shape.dimension(innermost);
   Value* first = elements_.IndexMul(line, extent);
@@ -287,8 +287,7 @@ absl::Status NestEmitter::EmitLine(const WalkPlan& walk, const Shape& shape, int
       ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ir.CreateSub(part_.end, first),
                                elements_.Index(extent))};
   std::vector<Value*> dims = elements_.Delinearize(shape.dimensions(), first);
-  // An extent of one element promises nothing: there is always a tail.
-  return EmitLaneLoop(walk.width, within, /*extent=*/1, [&](Value* i, int width) {
+  return EmitLaneLoop(walk.width, within, unit, [&](Value* i, int width) {
     ElementIndex at;
     at.dims = dims;
     at.dims[innermost] = i;
@@ -299,11 +298,11 @@ absl::Status NestEmitter::EmitLine(const WalkPlan& walk, const Shape& shape, int
 }
 
 absl::Status NestEmitter::EmitElementsOfPart(absl::Span<const KernelOutput> outputs,
-                                             const WalkPlan& walk) {
+                                             const WalkPlan& walk, int64_t unit) {
   outputs_ = outputs;
   const Shape& shape = WrittenShape(*outputs[0].instruction);
   if (walk.kind == WalkPlan::kLinear) {
-    return EmitLaneLoop(walk.width, part_, /*extent=*/1, [](Value* i, int width) {
+    return EmitLaneLoop(walk.width, part_, unit, [](Value* i, int width) {
       ElementIndex at;
       at.linear = i;
       at.width = width;
@@ -317,7 +316,7 @@ absl::Status NestEmitter::EmitElementsOfPart(absl::Span<const KernelOutput> outp
   Value* end = ir.CreateSDiv(
       ir.CreateAdd(part_.end, elements_.Index(shape.dimension(innermost) - 1)), extent);
   const auto body = [&](Value* line, const ElementValues&) -> absl::StatusOr<ElementValues> {
-    ASSAY_RETURN_IF_ERROR(EmitLine(walk, shape, innermost, line));
+    ASSAY_RETURN_IF_ERROR(EmitLine(walk, shape, innermost, unit, line));
     return ElementValues{};
   };
   return elements_.Loop(ir.CreateSDiv(part_.begin, extent), end, 1, {}, body).status();

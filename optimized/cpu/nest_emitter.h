@@ -41,9 +41,10 @@ class NestEmitter {
   // computed once.
   absl::Status Emit(absl::Span<const KernelOutput> outputs, const WalkPlan& walk);
 
-  // Stores only the elements of the part, which counts those of the whole array in row-major order
-  // and may begin and end anywhere.
-  absl::Status EmitElementsOfPart(absl::Span<const KernelOutput> outputs, const WalkPlan& walk);
+  // Stores only the elements of the part, which counts those of the whole array in row-major order.
+  // It begins and ends at multiples of `unit`, and so do lines of the array.
+  absl::Status EmitElementsOfPart(absl::Span<const KernelOutput> outputs, const WalkPlan& walk,
+                                  int64_t unit);
 
  private:
   using IndexAt = std::function<ElementIndex(llvm::Value* i, int width)>;
@@ -70,7 +71,7 @@ class NestEmitter {
   // left.
   absl::Status EmitLaneLoop(int width, LoopPart range, int64_t extent, const IndexAt& index_at);
   // The elements of the part that are in one line along dimension `innermost`.
-  absl::Status EmitLine(const WalkPlan& walk, const Shape& shape, int64_t innermost,
+  absl::Status EmitLine(const WalkPlan& walk, const Shape& shape, int64_t innermost, int64_t unit,
                         llvm::Value* line);
   absl::Status StoreAll(const ElementIndex& index);
   void Store(const KernelOutput& output, const ElementIndex& index, const ElementValues& element);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -289,6 +290,56 @@ TEST(Contract, GivesTheSameBitsOnEveryMachineAndNumberOfThreads) {
           if (first.empty()) first = out;
           EXPECT_EQ(std::memcmp(out.data(), first.data(), out.size() * sizeof(float)), 0)
               << s.m << "x" << s.n << "x" << s.k << " isa " << plan.isa << " threads " << threads;
+        }
+      }
+    }
+  }
+}
+
+// Notes what an epilogue gets, by element. An element that comes twice counts twice.
+struct Taken {
+  int64_t unit;
+  std::vector<float> sums;
+  std::atomic<int64_t> cut{0};  // parts that are no multiples of the unit
+};
+
+void TakeSums(void** table, int64_t begin, int64_t end, const void* sums) {
+  auto& taken = *static_cast<Taken*>(table[0]);
+  if (begin % taken.unit != 0 || end % taken.unit != 0) ++taken.cut;
+  for (int64_t i = begin; i < end; ++i) {
+    taken.sums[static_cast<size_t>(i)] += static_cast<const float*>(sums)[i - begin] + 1000;
+  }
+}
+
+TEST(Contract, HandsOnEachSumOnceInMultiplesOfTheUnit) {
+  struct Size {
+    int64_t b, m, n, k;
+  };
+  for (const Size& s : {Size{1, 64, 64, 50}, Size{3, 128, 192, 8}, Size{1, 448, 320, 33},
+                        Size{1, 64, 2048, 400}, Size{1, 8, 1088, 40}, Size{1, 1600, 64, 300}}) {
+    for (int turns = 0; turns < 8; ++turns) {
+      ContractionPlan plan =
+          DotPlan(s.b, s.m, s.n, s.k, (turns & 1) != 0, (turns & 2) != 0, (turns & 4) != 0);
+      if (plan.m[0].out == 1 && s.m % 64 != 0) continue;  // lines are multiples
+      plan.lhs_type = plan.rhs_type = plan.sum_type = plan.out_type =
+          static_cast<int64_t>(ElementType::kF32);
+      const std::vector<float> lhs = WholeNumbers<float>(s.b * s.m * s.k, 1),
+                               rhs = WholeNumbers<float>(s.b * s.k * s.n, 2);
+      std::vector<float> want(static_cast<size_t>(s.b * s.m * s.n)), got(want.size());
+      for (KernelIsa isa : Isas()) {
+        plan.isa = static_cast<int64_t>(isa);
+        for (int threads : {1, 3}) {
+          Threads run(threads);
+          Contract(&run.context, &plan, lhs.data(), rhs.data(), want.data());
+          for (float& sum : want) sum += 1000;
+          for (int64_t unit : {1, 16, 64}) {
+            plan.epilogue_unit = unit;
+            Taken taken{unit, std::vector<float>(want.size())};
+            void* table[] = {&taken};
+            ContractThen(&run.context, &plan, lhs.data(), rhs.data(), got.data(), TakeSums, table);
+            EXPECT_EQ(taken.cut, 0) << s.m << "x" << s.n << " turns " << turns << " unit " << unit;
+            EXPECT_EQ(taken.sums, want) << s.m << "x" << s.n << " turns " << turns;
+          }
         }
       }
     }

@@ -374,4 +374,16 @@ std::optional<ContractionAxes> AxesOf(const ContractionView& view) {
   return axes;
 }
 
+int64_t LineOfSums(const ContractionView& view) {
+  const std::optional<ContractionAxes> axes = AxesOf(view);
+  int64_t longest = 0;
+  if (!axes.has_value()) return longest;
+  for (const std::vector<CommonAxis>* side : {&axes->m, &axes->n}) {
+    if (!side->empty() && side->back().steps[2] == 1) {
+      longest = std::max(longest, side->back().size);
+    }
+  }
+  return longest;
+}
+
 }  // namespace assay

@@ -76,4 +76,7 @@ struct ContractionAxes {
 };
 std::optional<ContractionAxes> AxesOf(const ContractionView& view);
 
+// The sums that lie side by side in the result and are completed together, of one operand; 0: none.
+int64_t LineOfSums(const ContractionView& view);
+
 }  // namespace assay

@@ -390,6 +390,7 @@ absl::Status EmitDotKernel(ElementEmitter& emitter, const Instruction& dot, DotA
   llvm::Module& module = *function->getParent();
   llvm::Type* pointer = ir.getPtrTy();
   plan->sums_apart = epilogue.sums_apart ? 1 : 0;
+  plan->epilogue_unit = epilogue.unit;
   Value* table = function->getArg(0);
   llvm::SmallVector<Value*, 7> arguments = {LoadContext(ir, table), PlanData(module, *plan), lhs,
                                             rhs, result};

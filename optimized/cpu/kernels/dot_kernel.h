@@ -26,6 +26,7 @@ struct DotKernelRange {
 struct DotEpilogue {
   llvm::Function* function = nullptr;  // an EpilogueFn of the runtime; nullptr: sums are the result
   bool sums_apart = false;             // the sums have no room where the result lies
+  int64_t unit = 1;                    // of the parts that it takes
 };
 
 // The code for a dot or a convolution that is large enough, or for a fusion of a dot with ops that

@@ -147,23 +147,14 @@ class Fuser {
 
   Instruction* Sums() const { return chains_.behind.empty() ? dot_ : chains_.behind.back(); }
 
-  // The elements of the result that lie side by side where a contraction completes them.
-  int64_t LineOfSums() const {
+  bool HasLongLines() const {
     const std::optional<ContractionView> view = View();
-    const std::optional<ContractionAxes> axes = view.has_value() ? AxesOf(*view) : std::nullopt;
-    int64_t longest = 0;
-    if (!axes.has_value()) return longest;
-    for (const std::vector<CommonAxis>* side : {&axes->m, &axes->n}) {
-      if (!side->empty() && side->back().steps[2] == 1) {
-        longest = std::max(longest, side->back().size);
-      }
-    }
-    return longest;
+    return view.has_value() && LineOfSums(*view) >= kShortestLine;
   }
 
   void GrowEpilogue() {
     epilogue_ = epilogues_.Find(Sums());
-    if (!epilogue_.members.empty() && LineOfSums() < kShortestLine) {
+    if (!epilogue_.members.empty() && !HasLongLines()) {
       epilogue_ = {};
       epilogue_.why_not = "its lines are too short to be finished one by one";
     }

@@ -229,7 +229,8 @@ void ContractThen(RunContext* context, const ContractionPlan* plan, const void* 
   const ScratchPool::Block apart =
       context->scratch->Take(plan->sums_apart != 0 ? results * bytes : 64);
   if (plan->sums_apart != 0) out = apart.as<uint8_t>();
-  const ContractionFinish finish{epilogue, table, static_cast<const uint8_t*>(out), bytes};
+  const ContractionFinish finish{epilogue, table, static_cast<const uint8_t*>(out), bytes,
+                                 plan->epilogue_unit};
   if (ContractReal(context, *plan, lhs, rhs, out, &finish)) return;
   context->Split(results, kGrain,
                  [&](int64_t begin, int64_t end) { finish.Run(begin, end - begin); });

@@ -42,6 +42,9 @@ struct ContractionPlan {
   int64_t lhs_start = 0, rhs_start = 0, out_start = 0;  // in elements
   // ContractThen keeps the sums apart from the result, whose elements have another size.
   int64_t sums_apart = 0;
+  // It hands on sums in multiples of so many, from multiples of it on: a power of two up to 64 of
+  // which lines of the result are multiples.
+  int64_t epilogue_unit = 1;
   int64_t batch_count = 0, m_count = 0, n_count = 0, sum_count = 0, window_count = 0;
   ContractionAxis batch[kMaxAxes];  // of both operands and the result
   ContractionAxis m[kMaxAxes];      // of the left operand and the result

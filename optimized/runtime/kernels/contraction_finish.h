@@ -15,6 +15,7 @@ struct ContractionFinish {
   void** table = nullptr;
   const uint8_t* sums = nullptr;  // the first of all
   int64_t bytes = 1;              // of one
+  int64_t unit = 1;               // of parts (ContractionPlan::epilogue_unit)
 
   // The number of the element at an address.
   int64_t NumberOf(const void* at) const {

@@ -2,6 +2,7 @@
 #include "optimized/runtime/kernels/contraction_tiles.h"
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -19,6 +20,13 @@ constexpr int64_t kTerms = 384, kTermsUnpacked = 128;
 constexpr int64_t kBlockRows = 192;    // with kTerms of them: half of the second cache
 constexpr int64_t kPanelsAtOnce = 8;   // that are packed side by side
 constexpr int64_t kBlockLanes = 1536;  // of the packed operand that all threads read
+
+// An epilogue gets sums in multiples of its unit, so that a block has all panels of one.
+int64_t PanelsPerBlock(int64_t panels, int64_t blocks, int64_t panel,
+                       const ContractionFinish* finish) {
+  const int64_t together = finish == nullptr ? 1 : std::lcm(panel, finish->unit) / panel;
+  return DivideUp(DivideUp(panels, blocks), together) * together;
+}
 
 // A contraction without batch and without dilated operands. P: packed element; T: sum; kStep: terms
 // per step of a tile.
@@ -103,7 +111,7 @@ class Blocked {
     row_blocks = DivideUp(rows_.count, block_rows);
     const int64_t lane_blocks =
         workers > 1 ? std::min(panels, DivideUp(2 * workers, row_blocks)) : 1;
-    const int64_t block_panels = DivideUp(panels, lane_blocks);
+    const int64_t block_panels = PanelsPerBlock(panels, lane_blocks, panel_, finish_);
     ScratchPool::Block packed = scratch.Take(
         pack_late ? 64 : panels * panel_ * block_terms_ * static_cast<int64_t>(sizeof(P)));
     for (int64_t block = 0; block < blocks_; ++block) {
@@ -402,6 +410,9 @@ bool CompletesLines(const ContractionPlan& plan, const ContractionSides& sides) 
   if (RunsByRows(plan, sides)) return true;
   constexpr int64_t kShortest = 16;
   const ContractionSide& lanes = LanesAlongLhs(plan, sides) ? sides.lhs : sides.rhs;
+  const MicroKernels& kernels = KernelsFor(static_cast<KernelIsa>(plan.isa));
+  const int64_t width = kernels.width[static_cast<int>(TileTypeFor(plan))];
+  if (kPanelsAtOnce * width % plan.epilogue_unit != 0) return false;
   return !lanes.axes.empty() && lanes.axes.back().out == 1 && lanes.axes.back().size >= kShortest;
 }
 
