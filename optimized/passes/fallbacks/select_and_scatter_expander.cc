@@ -16,8 +16,8 @@ constexpr int64_t kMostElements = 64;
 int64_t WindowElements(const Instruction& inst) {
   int64_t count = 1;
   for (const WindowDim& dim : inst.attributes().Window(Attr::kWindow)) {
+    count *= std::min(dim.size, kMostElements + 1);
     if (count > kMostElements) break;
-    count *= dim.size;
   }
   return count;
 }

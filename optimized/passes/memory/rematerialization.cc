@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "optimized/passes/memory/memory_scheduler.h"
 #include "optimized/passes/util/module_util.h"
 #include "spec/base/strings.h"
@@ -16,9 +17,9 @@
 namespace assay {
 namespace {
 
-// Each step looks at the whole computation; larger ones stay as they are.
-constexpr int64_t kMostInstructions = 20'000;
-constexpr int kMostSteps = 2000;
+// Each step looks at the whole computation: the steps end when so many instructions have been
+// looked at, which takes a second or two.
+constexpr int64_t kMostLooks = 10'000'000;
 
 bool OnlyRenames(const Instruction& inst) {
   switch (inst.opcode()) {
@@ -75,56 +76,86 @@ class Timeline {
  public:
   struct Value {
     int made = 0;
-    std::vector<int> readers;  // in order
+    absl::InlinedVector<int, 4> readers;  // in order
     int64_t bytes = 0;
   };
 
-  Timeline(const InstructionOrder& order, const absl::flat_hash_map<Computation*, int64_t>& below)
-      : order_(order) {
+  Timeline(const InstructionOrder& order, const absl::flat_hash_map<Computation*, int64_t>& below) {
+    values_.reserve(order.size());
     for (size_t t = 0; t < order.size(); ++t) Add(*order[t], static_cast<int>(t));
-    for (const Instruction* source : sources_.at(order[0]->parent()->root())) values_.erase(source);
-    Sum(below);
+    ForEachSource(order[0]->parent()->root(),
+                  [&](const Instruction* source) { values_.erase(source); });
+    Sum(order, below);
   }
 
   int64_t peak() const { return peak_; }
   int at() const { return at_; }  // where it is, for the first time
   int64_t times() const { return times_; }
-  const absl::flat_hash_map<const Instruction*, Value>& values() const { return values_; }
-  const std::vector<const Instruction*>& SourcesOf(const Instruction* inst) const {
-    return sources_.at(inst);
+  const Value* Find(const Instruction* inst) const {
+    const auto found = values_.find(inst);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+  // Calls f with each value that is read where `inst` is.
+  template <typename F>
+  void ForEachSource(const Instruction* inst, const F& f) const {
+    if (OnlyRenames(*inst)) {
+      for (const Instruction* source : renamed_.at(inst)) f(source);
+    } else if (!IsAlwaysThere(*inst)) {
+      f(inst);
+    }
+  }
+
+  // The bytes that are not there at the peak any more if `value` is made behind it. Those of
+  // operands that are dead by then are there instead.
+  int64_t GainOf(const Instruction& value) const {
+    int64_t gain = Find(&value)->bytes;
+    absl::flat_hash_set<const Instruction*> seen;
+    for (const Instruction* operand : value.operands()) {
+      ForEachSource(operand, [&](const Instruction* source) {
+        const Value* of = Find(source);
+        const bool is_dead = of != nullptr && of->readers.back() < at_;
+        if (is_dead && seen.insert(source).second) gain -= of->bytes;
+      });
+    }
+    return gain;
   }
 
  private:
   void Add(const Instruction& inst, int time) {
-    std::vector<const Instruction*>& sources = sources_[&inst];
     const bool renames = OnlyRenames(inst);
+    std::vector<const Instruction*> sources;
     for (const Instruction* operand : inst.operands()) {
-      for (const Instruction* source : sources_.at(operand)) {
+      ForEachSource(operand, [&](const Instruction* source) {
         if (renames) {
-          if (!absl::c_linear_search(sources_[&inst], source)) sources_[&inst].push_back(source);
-        } else if (std::vector<int>& readers = values_.at(source).readers;
+          if (!absl::c_linear_search(sources, source)) sources.push_back(source);
+        } else if (auto& readers = values_.at(source).readers;
                    readers.empty() || readers.back() != time) {
           readers.push_back(time);
         }
-      }
+      });
     }
-    if (renames || IsAlwaysThere(inst)) return;
-    sources.push_back(&inst);
-    values_[&inst] = {time, {}, inst.shape().ByteSize()};
+    if (renames) {
+      renamed_[&inst] = std::move(sources);
+    } else if (!IsAlwaysThere(inst)) {
+      Value& value = values_[&inst];
+      value.made = time;
+      value.bytes = inst.shape().ByteSize();
+    }
   }
 
-  void Sum(const absl::flat_hash_map<Computation*, int64_t>& below) {
-    std::vector<int64_t> change(order_.size() + 1, 0);
+  void Sum(const InstructionOrder& order, const absl::flat_hash_map<Computation*, int64_t>& below) {
+    std::vector<int64_t> change(order.size() + 1, 0);
     for (const auto& [inst, value] : values_) {
       const int last = value.readers.empty() ? value.made : value.readers.back();
       change[value.made] += value.bytes;
       change[last + 1] -= value.bytes;
     }
     int64_t alive = 0;
-    for (size_t t = 0; t < order_.size(); ++t) {
+    for (size_t t = 0; t < order.size(); ++t) {
       alive += change[t];
       int64_t inside = 0;
-      for (Computation* callee : order_[t]->callees()) {
+      for (Computation* callee : order[t]->callees()) {
         const auto found = below.find(callee);
         if (found != below.end()) inside = std::max(inside, found->second);
       }
@@ -137,8 +168,7 @@ class Timeline {
     }
   }
 
-  const InstructionOrder& order_;
-  absl::flat_hash_map<const Instruction*, std::vector<const Instruction*>> sources_;
+  absl::flat_hash_map<const Instruction*, std::vector<const Instruction*>> renamed_;
   absl::flat_hash_map<const Instruction*, Value> values_;
   int64_t peak_ = 0, times_ = 0;
   int at_ = 0;
@@ -158,21 +188,25 @@ class Rematerializer {
 
   int64_t PeakOf(Computation* computation) const { return peaks_.at(computation); }
   int64_t steps() const { return steps_; }
+  // There may be more to gain, but it would take too long.
+  bool IsOver() const { return looks_ > kMostLooks; }
 
   // Lowers the peak of the computation and of what it runs, to `limit` if that can be.
   void Lower(Computation* computation, int64_t limit) {
+    if (peaks_.at(computation) <= limit) return;
     InstructionOrder& order = orders_.at(computation);
-    if (static_cast<int64_t>(order.size()) > kMostInstructions) return;
-    if (peaks_.at(computation) > limit) RenameLate(order);
+    RenameLate(order);
     absl::flat_hash_set<const Instruction*> tried;
-    while (steps_ < kMostSteps) {
-      const Timeline timeline(order, peaks_);
+    Timeline timeline = LookAt(order);
+    while (true) {
       peaks_[computation] = timeline.peak();
-      if (timeline.peak() <= limit) return;
+      if (timeline.peak() <= limit || IsOver()) return;
       if (Instruction* value = Best(order, timeline, tried)) {
         tried.insert(value);
         TryStep(computation, value, timeline);
-      } else if (!LowerBelow(*order[timeline.at()], timeline.peak() - limit)) {
+      } else if (LowerBelow(*order[timeline.at()], timeline.peak() - limit)) {
+        timeline = LookAt(order);
+      } else {
         return;
       }
     }
@@ -189,6 +223,11 @@ class Rematerializer {
   }
 
  private:
+  Timeline LookAt(const InstructionOrder& order) {
+    looks_ += static_cast<int64_t>(order.size());
+    return Timeline(order, peaks_);
+  }
+
   // Moves renamings in front of their first readers, so that readers are met where they read.
   static void RenameLate(InstructionOrder& order) {
     const Instruction* root = order[0]->parent()->root();
@@ -223,30 +262,55 @@ class Rematerializer {
     int64_t most = 0;
     for (int t = 0; t < timeline.at(); ++t) {
       Instruction* inst = order[t];
-      const auto found = timeline.values().find(inst);
-      if (found == timeline.values().end() || tried.contains(inst)) continue;
-      const Timeline::Value& value = found->second;
-      if (value.readers.empty() || value.readers.back() <= timeline.at() || value.bytes <= most ||
-          !IsWorthIt(value.bytes, timeline.peak()) ||
-          absl::c_linear_search(value.readers, timeline.at()) || !IsCheap(*inst) ||
-          !purity_.IsPure(*inst)) {
+      const Timeline::Value* value = timeline.Find(inst);
+      if (value == nullptr || value->readers.empty() || value->readers.back() <= timeline.at() ||
+          value->bytes <= most || !IsWorthIt(value->bytes, timeline.peak()) ||
+          tried.contains(inst) || absl::c_linear_search(value->readers, timeline.at()) ||
+          !IsCheap(*inst) || !purity_.IsPure(*inst) || timeline.GainOf(*inst) <= 0) {
         continue;
       }
       best = inst;
-      most = value.bytes;
+      most = value->bytes;
     }
     return best;
   }
 
-  // Computes `value` again in front of its first reader behind the peak; takes that back where the
+  // Computes `value` again in front of its first user behind the peak; takes that back where the
   // peak is not lower, or as high at fewer places.
-  void TryStep(Computation* computation, Instruction* value, const Timeline& timeline) {
-    if (!context_.gates.Allow(DecisionKind::kBuffer, "rematerialize", value)) return;
+  void TryStep(Computation* computation, Instruction* value, Timeline& timeline) {
     InstructionOrder& order = orders_.at(computation);
-    const std::vector<int>& readers = timeline.values().at(value).readers;
-    int next = *std::upper_bound(readers.begin(), readers.end(), timeline.at());
-    absl::flat_hash_map<const Instruction*, int> times;
-    for (size_t t = 0; t < order.size(); ++t) times[order[t]] = static_cast<int>(t);
+    const absl::flat_hash_set<const Instruction*> users(value->users().begin(),
+                                                        value->users().end());
+    const auto first = std::find_if(order.begin() + timeline.at() + 1, order.end(),
+                                    [&](Instruction* inst) { return users.contains(inst); });
+    if (first == order.end() ||
+        !context_.gates.Allow(DecisionKind::kBuffer, "rematerialize", value)) {
+      return;
+    }
+    Instruction* again = AddAgain(computation, value);
+    for (auto at = first; at != order.end(); ++at) {
+      for (int64_t k = 0; users.contains(*at) && k < (*at)->operand_count(); ++k) {
+        if ((*at)->operand(k) == value) (*at)->ReplaceOperand(k, again);
+      }
+    }
+    Instruction* reader = *first;
+    InstructionOrder tried = order;
+    tried.insert(tried.begin() + (first - order.begin()), again);
+    Timeline after = LookAt(tried);
+    const bool is_better = after.peak() < timeline.peak() ||
+                           (after.peak() == timeline.peak() && after.times() < timeline.times());
+    if (is_better) {
+      order = std::move(tried);
+      timeline = std::move(after);
+      ++steps_;
+      Explain(*value, *reader);
+      return;
+    }
+    again->ReplaceAllUsesWith(value);
+    computation->Remove(again);
+  }
+
+  Instruction* AddAgain(Computation* computation, const Instruction* value) const {
     const std::vector<Computation*> callees(value->callees().begin(), value->callees().end());
     std::vector<Instruction*> operands(value->operands().begin(), value->operands().end());
     for (size_t k = 0; k < operands.size(); ++k) {
@@ -256,30 +320,8 @@ class Rematerializer {
                             value->operand(at)->shape() == operands[k]->shape();
       if (is_legal) operands[k] = value->operand(at);
     }
-    Instruction* again =
-        computation->Add(value->opcode(), value->shape(), operands, value->attributes(), callees,
-                         StrCat(value->name(), ".remat"));
-    const std::vector<Instruction*> users(value->users().begin(), value->users().end());
-    for (Instruction* user : users) {
-      if (user == again || times.at(user) <= timeline.at()) continue;
-      for (int64_t k = 0; k < user->operand_count(); ++k) {
-        if (user->operand(k) == value) user->ReplaceOperand(k, again);
-      }
-    }
-    for (const Instruction* user : again->users()) next = std::min(next, times.at(user));
-    InstructionOrder tried = order;
-    tried.insert(tried.begin() + next, again);
-    const Timeline after(tried, peaks_);
-    const bool is_better = after.peak() < timeline.peak() ||
-                           (after.peak() == timeline.peak() && after.times() < timeline.times());
-    if (is_better && !again->IsDead()) {
-      order = std::move(tried);
-      ++steps_;
-      Explain(*value, *order[next + 1]);
-      return;
-    }
-    again->ReplaceAllUsesWith(value);
-    computation->Remove(again);
+    return computation->Add(value->opcode(), value->shape(), operands, value->attributes(), callees,
+                            StrCat(value->name(), ".remat"));
   }
 
   void Explain(const Instruction& value, const Instruction& reader) const {
@@ -307,6 +349,7 @@ class Rematerializer {
   absl::flat_hash_map<Computation*, InstructionOrder> orders_;
   absl::flat_hash_map<Computation*, int64_t> peaks_;  // of values, with those of what is run
   int64_t steps_ = 0;
+  int64_t looks_ = 0;  // at instructions
 };
 
 // Arguments, results and constants, which are there all the time.
@@ -347,7 +390,8 @@ absl::StatusOr<bool> Rematerialization::Run(Module& module, PassContext& context
   if (context.options.explain) {
     context.options.explain(StrCat("peak ", before + always, " bytes, ", after + always,
                                    " afterwards, ", rematerializer.steps(),
-                                   " computed again; the limit is ", limit));
+                                   " computed again; the limit is ", limit,
+                                   rematerializer.IsOver() ? "; the search was ended" : ""));
   }
   if (rematerializer.steps() == 0) return false;
   rematerializer.Store(module);
