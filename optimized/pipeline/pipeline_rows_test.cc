@@ -284,6 +284,19 @@ ENTRY e { x = f32[16] parameter(0)
     EXPECT_EQ(Optimize(*module, gates, options), absl::OkStatus());
     return StrCat(runs, "; ", Ops(*module));
   };
+  // A pass that knows no mixed precision is refused behind the one that makes it.
+  see["pipe-order-bf16"] = [] {
+    return StrCat(
+        OrderOf("bfloat16-mixed-precision-removal", "bfloat16-propagation"), "; ",
+        OrderOf("bfloat16-propagation", "bfloat16-conversion-folding"), "; ",
+        OrderOf("bfloat16-normalization", "bfloat16-conversion-folding"), "; behind: ",
+        ToStd(CheckOrder({"bfloat16-conversion-folding", "dce", "algebraic-simplifier"}).message()),
+        "; without: ", ToStd(CheckOrder({"dce", "bfloat16-conversion-folding"}).message()));
+  };
+  see["pipe-order-arcrs"] = [] {
+    return StrCat(OrderOf("sharding-propagation", "all-reduce-cross-combiner"), "; ",
+                  OrderOf("all-reduce-cross-combiner", "all-reduce-combiner"));
+  };
   see["pipe-order-while-trip-count"] = [] {
     return StrCat(OrderOf("while-simplifier", "while-loop-trip-count-annotator"), "; ",
                   OrderOf("while-loop-trip-count-annotator", "loop-fusion"));

@@ -29,6 +29,7 @@
 #include "optimized/passes/domains/domain_isolator.h"
 #include "optimized/passes/domains/domain_remover.h"
 #include "optimized/passes/domains/domain_verifier.h"
+#include "optimized/passes/domains/sharding_propagation.h"
 #include "optimized/passes/expanders/async_expander.h"
 #include "optimized/passes/expanders/batch_norm_expander.h"
 #include "optimized/passes/expanders/convolution_canonicalization.h"
@@ -296,6 +297,8 @@ constexpr PassInfo kPasses[] = {
     {"select-and-scatter-expander", RunsIn::kPipeline,
      "windows are compared element by element, where the kernel is refused",
      Make<SelectAndScatterExpander>},
+    {"sharding-propagation", RunsIn::kOnRequest,
+     "every value is split over devices as its operands or readers are", Make<ShardingPropagation>},
     {"slice-sinker", RunsIn::kPipeline,
      "ops on slices of the same arrays become slices of one on the whole", Make<SliceSinker>},
     {"sort-simplifier", RunsIn::kPipeline, "sorts lose arrays that nobody looks at",
