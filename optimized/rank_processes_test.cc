@@ -10,12 +10,19 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "optimized/cpu/testing.h"
 #include "optimized/gpu/gpu_sim_backend.h"
+#include "optimized/runtime/ranks/rank_channel.h"
+#include "spec/base/error.h"
 #include "spec/base/strings.h"
+#include "spec/process/wire.h"
 
 namespace assay {
 namespace {
@@ -160,6 +167,51 @@ TEST_P(Ranks, DieWithTheirParent) {
   for (pid_t rank : ranks) {
     for (int k = 0; k < 10000 && !IsGone(rank); ++k) Sleep(1);
     EXPECT_TRUE(IsGone(rank));
+  }
+}
+
+// ---- what a rank says whose memory was written over ----
+
+class HeardRendezvous : public KeptRendezvous {
+ public:
+  using KeptRendezvous::KeptRendezvous;
+
+ protected:
+  absl::Status HowItEnded(int64_t) const override {
+    return MakeError(ErrorClass::kRunCrash, "it ended");
+  }
+};
+
+TEST(RankChannel, NonsenseEndsTheRun) {
+  const Meeting meeting{"sum", {{0}}, {{0}}, {8}};
+  RankGroup group;
+  group.meetings = {&meeting};
+  group.names = {"device 0"};
+  group.backend = "cpu";
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const std::string eight(8, 'x');
+  const std::pair<std::string, std::string> cases[] = {
+      {RankMessage('A', 1) + eight, "nonsense"},
+      {RankMessage('A', -1) + eight, "nonsense"},
+      {RankMessage('A', 0) + "short", "nonsense"},
+      {RankMessage('A', 0) + eight + "x", "nonsense"},
+      {"A", "nonsense"},
+      {RankMessage('F', int64_t{1} << 40) + "why", "why"},
+      {RankMessage('Z', 77) + "odd", "odd"},
+      {"F", ""}};
+  for (const auto& [message, text] : cases) {
+    SCOPED_TRACE(message);
+    const auto [kept, given] = SocketPair();
+    HeardRendezvous rendezvous(group);
+    RankPeer peer{kept, -1, ""};
+    std::thread server([&] { rendezvous.Serve(0, peer); });
+    EXPECT_TRUE(SendMessage(given, message));
+    const absl::Status status = rendezvous.WaitForAll(until);
+    server.join();
+    EXPECT_EQ(ClassOf(status), message == "F" ? ErrorClass::kRejected : ErrorClass::kRunCrash);
+    EXPECT_NE(std::string(status.message()).find(text), std::string::npos) << status;
+    close(kept);
+    close(given);
   }
 }
 

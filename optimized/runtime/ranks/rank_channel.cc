@@ -48,7 +48,9 @@ std::string FailureMessage(const absl::Status& status) {
 }
 
 absl::Status FailureOfMessage(std::string_view message) {
-  const auto kind = static_cast<ErrorClass>(NumberOfMessage(message));
+  const int64_t number = NumberOfMessage(message);
+  const bool is_known = number >= 0 && number <= static_cast<int64_t>(ErrorClass::kSickMachine);
+  const auto kind = is_known ? static_cast<ErrorClass>(number) : ErrorClass::kRunCrash;
   return MakeError(kind, message.substr(std::min(kRankMessageHead, message.size())));
 }
 
@@ -100,7 +102,12 @@ void KeptRendezvous::Serve(int64_t number, RankPeer& rank) {
       break;
     }
     if (message->front() == 'A') {
-      if (!Meet(number, rank, *message)) break;
+      if (!IsArrival(*message)) {
+        Fail(MakeError(ErrorClass::kRunCrash,
+                       StrCat(backend(), ": the process of ", NameOf(number), " says nonsense")));
+        break;
+      }
+      Meet(number, rank, *message);
     } else if (message->front() == 'D') {
       rank.answer = message->substr(1);
       break;
@@ -123,7 +130,14 @@ std::optional<std::string> KeptRendezvous::Receive(const RankPeer& rank) {
   return ReceiveMessage(rank.fd);
 }
 
-bool KeptRendezvous::Meet(int64_t number, RankPeer& rank, const std::string& message) {
+// A rank runs code that is being tested, which may have written over what it says.
+bool KeptRendezvous::IsArrival(const std::string& message) const {
+  const int64_t place = NumberOfMessage(message);
+  return place >= 0 && place < meetings_ &&
+         message.size() == kRankMessageHead + BytesOf(meeting(place));
+}
+
+void KeptRendezvous::Meet(int64_t number, RankPeer& rank, const std::string& message) {
   const int64_t place = NumberOfMessage(message);
   const Meeting& here = meeting(place);
   const std::vector<const void*> operands = OperandsIn(here, message.data() + kRankMessageHead);
@@ -144,7 +158,6 @@ bool KeptRendezvous::Meet(int64_t number, RankPeer& rank, const std::string& mes
   // If it is gone, that is noticed when it is heard next.
   (void)SendMessage(rank.fd, answer);
   if (goes_on) (void)Leave(number, place);
-  return true;
 }
 
 }  // namespace assay

@@ -59,7 +59,8 @@ struct RankPeer {
 class KeptRendezvous : public Rendezvous {
  public:
   explicit KeptRendezvous(const RankGroup& group)
-      : Rendezvous(group.meetings, group.names, group.backend) {}
+      : Rendezvous(group.meetings, group.names, group.backend),
+        meetings_(static_cast<int64_t>(group.meetings.size())) {}
 
   // Does what a rank asks for until it has ended.
   void Serve(int64_t number, RankPeer& rank);
@@ -70,8 +71,11 @@ class KeptRendezvous : public Rendezvous {
 
  private:
   static std::optional<std::string> Receive(const RankPeer& rank);
-  // False: the rank is heard no more.
-  bool Meet(int64_t number, RankPeer& rank, const std::string& message);
+  // The message names a meeting and has its operands.
+  bool IsArrival(const std::string& message) const;
+  void Meet(int64_t number, RankPeer& rank, const std::string& message);
+
+  const int64_t meetings_;
 };
 
 }  // namespace assay
