@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "fuzz/embedded.h"
 #include "nlohmann/json.hpp"
 #include "spec/base/nearest_word.h"
@@ -119,7 +120,20 @@ const std::map<std::string, Survivor>& Survivors() {
 }
 
 bool IsFor(const PlantedDefect& defect, std::string_view backend) {
-  return defect.backend.empty() || backend.substr(0, backend.find(':')) == defect.backend;
+  if (defect.backend.empty()) return true;
+  const auto words = [](std::string_view name) {
+    return std::vector<std::string>(
+        absl::StrSplit(absl::string_view(name.data(), name.size()), absl::ByAnyChar(":,")));
+  };
+  const std::vector<std::string> has = words(backend), wanted = words(defect.backend);
+  return has[0] == wanted[0] && std::all_of(wanted.begin(), wanted.end(), [&](const auto& word) {
+           return std::find(has.begin(), has.end(), word) != has.end();
+         });
+}
+
+std::string BackendFor(const PlantedDefect& defect, std::string_view backend) {
+  if (defect.passes.empty()) return std::string(backend);
+  return StrCat(backend, backend.find(':') == backend.npos ? ":" : ",", "passes=", defect.passes);
 }
 
 absl::StatusOr<PlantedDefect> FindDefect(std::string_view name) {

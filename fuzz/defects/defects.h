@@ -18,7 +18,7 @@ namespace assay {
 struct PlantedDefect {
   std::string name;
   std::string of_class;  // "orders"
-  std::string backend;   // that it can bite on: "gpu-sim"; "": any
+  std::string backend;   // that it can bite on, with options that it needs: "gpu-sim"; "": any
   std::string summary;   // one sentence: what goes wrong
   std::string gate;      // rule of the decision that it bends: the right answer of blame
   std::string kind;      // of that decision
@@ -38,8 +38,11 @@ struct Survivor {
 const std::map<std::string, Survivor>& Survivors();
 // By name.
 const std::vector<PlantedDefect>& PlantedDefects();
-// True if it can bite on a backend: "gpu-sim:seed=5" is one for defects of "gpu-sim".
+// True if it can bite on a backend: "gpu-sim:seed=5" is one for defects of "gpu-sim", and not for
+// those of "gpu-sim:libraries=on".
 bool IsFor(const PlantedDefect& defect, std::string_view backend);
+// The backend with the passes that the defect wants.
+std::string BackendFor(const PlantedDefect& defect, std::string_view backend);
 // An error that lists the names when there is no such defect.
 absl::StatusOr<PlantedDefect> FindDefect(std::string_view name);
 

@@ -39,6 +39,21 @@ TEST(PlantedDefects, AreSpreadOverGatesAndOftenGuarded) {
   EXPECT_GE(10 * guarded, 4 * others);
 }
 
+TEST(PlantedDefects, BiteOnBackendsWithTheOptionsThatTheyNeed) {
+  PlantedDefect defect;
+  EXPECT_TRUE(IsFor(defect, "cpu:threads=1"));
+  EXPECT_EQ(BackendFor(defect, "cpu"), "cpu");
+  defect.backend = "gpu-sim";
+  EXPECT_TRUE(IsFor(defect, "gpu-sim") && IsFor(defect, "gpu-sim:seed=5"));
+  EXPECT_FALSE(IsFor(defect, "gpu") || IsFor(defect, "cpu"));
+  defect.backend = "gpu-sim:libraries=on";
+  EXPECT_TRUE(IsFor(defect, "gpu-sim:seed=5,libraries=on"));
+  EXPECT_FALSE(IsFor(defect, "gpu-sim") || IsFor(defect, "gpu-sim:libraries=off"));
+  defect.passes = "all";
+  EXPECT_EQ(BackendFor(defect, "cpu"), "cpu:passes=all");
+  EXPECT_EQ(BackendFor(defect, "gpu-sim:seed=5"), "gpu-sim:seed=5,passes=all");
+}
+
 TEST(PlantedDefects, SurvivorsAreDefectsOfAKnownReason) {
   const std::set<std::string> reasons = {"equivalent", "invisible", "not generated", "masked"};
   for (const auto& [name, survivor] : Survivors()) {

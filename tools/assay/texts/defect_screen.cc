@@ -11,14 +11,17 @@
 
 #include "fuzz/generator/generate.h"
 #include "fuzz/generator/input_sets.h"
+#include "optimized/cpu/cpu_options.h"
 #include "optimized/defects/bends.h"
 #include "optimized/defects/defect.h"
 #include "optimized/defects/folded.h"
 #include "optimized/gates/claim_names.h"
 #include "optimized/gates/gates.h"
+#include "optimized/gpu/gpu_options.h"
 #include "optimized/pipeline/pipeline.h"
 #include "reference/interpreter/interpreter.h"
 #include "spec/attributes/opcode.h"
+#include "spec/backend/backend.h"
 #include "spec/backend/check.h"
 #include "spec/base/clock.h"
 #include "spec/base/status_macros.h"
@@ -140,6 +143,25 @@ bool MayBiteInCode(const Defect& defect, const Module& module) {
   return false;
 }
 
+// The passes that a backend of ours runs.
+absl::StatusOr<PipelineOptions> PipelineOf(const std::string& backend) {
+  const size_t colon = backend.find(':');
+  const std::string family = backend.substr(0, colon);
+  const std::string options = colon == backend.npos ? "" : backend.substr(colon + 1);
+  if (family == "cpu") {
+    ASSAY_ASSIGN_OR_RETURN(const auto flags, ParseBackendOptions(options, CpuOptionNames()));
+    ASSAY_ASSIGN_OR_RETURN(CpuOptions read, ParseCpuOptions(flags));
+    return std::move(read.pipeline);
+  }
+  if (family == "gpu-sim") {
+    ASSAY_ASSIGN_OR_RETURN(const auto flags, ParseBackendOptions(options, gpu::GpuOptionNames()));
+    ASSAY_ASSIGN_OR_RETURN(gpu::GpuOptions read, gpu::ParseGpuOptions(flags));
+    return std::move(read.pipeline);
+  }
+  return absl::InvalidArgumentError(
+      StrCat("defects are screened on cpu and gpu-sim, not on ", family, "; --run takes any"));
+}
+
 // Defects that want the same passes.
 class Screen {
  public:
@@ -151,10 +173,9 @@ class Screen {
       ASSAY_ASSIGN_OR_RETURN(Defect parsed, ParseDefect(defect.json));
       parsed_.push_back(std::move(parsed));
     }
-    const std::string& passes = planted_[0].passes;
-    if (!passes.empty()) pipeline_ = EveryPassOptions();
-    ASSAY_ASSIGN_OR_RETURN(backend_,
-                           OpenBackend(passes.empty() ? "cpu" : StrCat("cpu:passes=", passes)));
+    const std::string backend = BackendFor(planted_[0], options_.backend);
+    ASSAY_ASSIGN_OR_RETURN(pipeline_, PipelineOf(backend));
+    ASSAY_ASSIGN_OR_RETURN(backend_, OpenBackend(backend));
     oracle_ = MakeOracle();
     watcher_ = std::make_shared<Watcher>(parsed_);
     if (backend_->Describe().capability) {
@@ -167,7 +188,11 @@ class Screen {
       // Anything that the compiler makes once is then there for all the children that check
       // programs.
       if (i == 0) backend_->Compile(*made.module, CompileOptions()).status().IgnoreError();
-      for (size_t d : Candidates(*made.module)) alive -= Try(d, made, i) ? 1 : 0;
+      for (size_t d : Candidates(*made.module)) {
+        if (!Try(d, made, i)) continue;
+        --alive;
+        if (options_.done) options_.done(planted_[d], results_[d]);
+      }
       if (options_.progress) options_.progress(i, alive);
     }
     for (size_t d = 0; d < results_.size(); ++d) {
@@ -224,7 +249,6 @@ class Screen {
     if (!fails()) return false;
     result.killed = true;
     result.programs = index + 1;
-    if (options_.done) options_.done(planted_[d], result);
     return true;
   }
 

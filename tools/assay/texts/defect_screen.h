@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -20,6 +21,7 @@ struct ScreenResult {
 };
 
 struct ScreenOptions {
+  std::string backend = "cpu";  // or gpu-sim, with options
   uint64_t seed = 1;
   int64_t programs = 0;
   // A defect whose every decision may be bent is tried on so many programs at most.
@@ -30,8 +32,8 @@ struct ScreenOptions {
   std::function<void(const PlantedDefect& defect, const ScreenResult& result)> done;
 };
 
-// On the backend cpu, one result per defect, those of the same passes together. The programs are
-// those of a campaign of that seed.
+// One result per defect, those of the same passes together. The programs are those of a campaign of
+// that seed. Invalid argument: the screen knows no passes of the backend.
 absl::StatusOr<std::vector<ScreenResult>> ScreenDefects(const std::vector<PlantedDefect>& defects,
                                                         const ScreenOptions& options);
 

@@ -38,6 +38,9 @@ constexpr ClassText kClasses[] = {
     {"conjunctions",
      "two or three attributes at once: both edges, an edge and a type, a type and a size"},
     {"library-calls", "what passes pull into calls of libraries, and what the calls are told"},
+    {"fallbacks", "ops that stand for kernels that are refused"},
+    {"gpu-kernels", "barriers, shuffles, masks and addresses in the code of kernels for GPUs"},
+    {"gpu-templates", "numbers and orders that the templates of kernels for GPUs go by"},
 };
 
 struct Sum {

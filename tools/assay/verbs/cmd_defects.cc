@@ -62,8 +62,7 @@ std::optional<MutationScore> RunOne(const Options& options, const PlantedDefect&
   campaign.seed = options.seed;
   campaign.seconds = seconds;
   campaign.jobs = options.jobs;
-  campaign.backends = {defect.passes.empty() ? options.backend
-                                             : StrCat(options.backend, ":passes=", defect.passes)};
+  campaign.backends = {BackendFor(defect, options.backend)};
   campaign.compile.defect = defect.json;
   campaign.out_dir = options.out + "/" + defect.name;
   score.limit = seconds;
@@ -175,8 +174,9 @@ absl::StatusOr<std::vector<PlantedDefect>> OfShard(const Options& options) {
     if (is_asked_for && IsFor(defect, options.backend)) defects.push_back(defect);
   }
   if (defects.empty()) {
-    return absl::NotFoundError(StrCat("no planted defect of class '", options.of_class,
-                                      "' can bite on ", options.backend));
+    return absl::NotFoundError(
+        StrCat("no planted defect of class '", options.of_class, "' can bite on ", options.backend,
+               "; those of gpu-... want --backend gpu-sim, library-calls gpu-sim:libraries=on"));
   }
   return shard.Of(std::move(defects));
 }
@@ -274,6 +274,7 @@ absl::StatusOr<int> RunScreen(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const Lines file, Lines::Open(options));
   ProgressLine progress;
   ScreenOptions screen;
+  screen.backend = options.backend;
   screen.seed = options.seed;
   screen.programs = options.screen;
   screen.progress = [&](int64_t program, int64_t alive) {
@@ -284,7 +285,7 @@ absl::StatusOr<int> RunScreen(const Options& options) {
   screen.done = [&](const PlantedDefect& defect, const ScreenResult& result) {
     MutationScore score;
     score.defect = defect;
-    score.backend = "cpu";
+    score.backend = options.backend;
     score.seed = options.seed;
     score.killed = result.killed;
     score.programs = result.programs;
@@ -367,7 +368,8 @@ void DeclareDefects(OptionList& line, VerbAction& action) {
   line.Add("--page", options->page, "Write a page of all results in --out (docs/mutation.md)");
   line.Add("--results", options->results, "Make the page from this file instead");
   line.Add("--screen", options->screen,
-           "On cpu: which defects the first N programs kill; each runs where it may bite")
+           "On cpu and gpu-sim: which defects the first N programs kill; each runs where it may "
+           "bite")
       .Positive();
   line.Add("--out", options->out, "Folder for results, cases and bug pages").ShowDefault();
   line.AddFlag("--json", options->json, "One JSON object per defect, then a summary");
