@@ -2,11 +2,13 @@
 // backend, and what is said without one.
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "optimized/cpu/testing.h"
 #include "optimized/gpu/gpu_sim_backend.h"
+#include "optimized/gpu/simulator/finding.h"
 #include "spec/base/strings.h"
 
 namespace assay {
@@ -79,6 +81,45 @@ TEST(GpuBackend, GivesTheBitsOfTheSimulator) {
     ASSERT_NE(module, nullptr);
     EXPECT_EQ(RunModule(*device, *module, {}).ToString(),
               RunModule(*simulated, *module, {}).ToString());
+  }
+}
+
+// Mistakes in the code of kernels: the finding says for which instruction of the module the place
+// that went wrong computes, and of which fusion it is a part.
+TEST(GpuBackend, FindingsNameTheInstruction) {
+  const struct {
+    const char *gate, *mutation, *body, *kind, *computes;
+  } cases[] = {
+      {"reduce-rows/code", "drop-barrier",
+       "x = f32[3,3000] parameter(0)\n z = f32[] constant(0)\n"
+       "ROOT total = f32[3] reduce(x, z), dimensions={1}, to_apply=sum\n",
+       "uninitialised", "%total.1 = f32[3] reduce of %fusion"},
+      {"optimize-kernel/code", "global-off-by-one",
+       "x = f32[30] parameter(0)\n far = f32[30] exponential(x)\n"
+       "ROOT near = f32[30] negate(far)\n",
+       "out-of-bounds", "%far.1 = f32[30] exponential of %fusion"},
+  };
+  const std::unique_ptr<Backend> simulated = OpenGpu("gpu-sim");
+  for (const auto& one : cases) {
+    SCOPED_TRACE(StrCat(one.gate, " ", one.mutation));
+    const std::unique_ptr<Module> module =
+        MustRead(StrCat("HloModule m\nsum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+                        " ROOT r = f32[] add(a, b) }\nENTRY main {\n",
+                        one.body, "}\n"));
+    ASSERT_NE(module, nullptr);
+    CompileOptions planted;
+    planted.defect =
+        StrCat(R"({"name": "d", "kind": "kernel", "gate": ")", one.gate,
+               R"(", "op": "mutate-kernel", "parameters": {"mutation": ")", one.mutation, R"("}})");
+    const Literal argument(module->entry()->parameters()[0]->shape());
+    const auto run = CompileAndRun(*simulated, *module, {&argument}, planted);
+    ASSERT_FALSE(run.ok());
+    const std::optional<gpu::KernelFinding> finding = gpu::FindingOf(run.status());
+    ASSERT_TRUE(finding.has_value()) << run.status();
+    EXPECT_EQ(finding->computes, one.computes);
+    const std::string text(run.status().message());
+    EXPECT_NE(text.find(one.kind), std::string::npos) << text;
+    EXPECT_NE(text.find(StrCat("; computes ", one.computes, "; ")), std::string::npos) << text;
   }
 }
 

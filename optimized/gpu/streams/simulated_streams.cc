@@ -190,25 +190,11 @@ void SimulatedStreams::Tidy() {
   recordings_ = std::move(kept);
 }
 
-absl::Status SimulatedStreams::SynchroniseEvent(uint64_t event) {
-  const auto latest = latest_.find(event);
-  if (latest == latest_.end()) return absl::OkStatus();
-  const Recording& recording = recordings_.at(latest->second);
-  ASSAY_RETURN_IF_ERROR(RunUntil([&] { return recording.is_done; }));
-  Join(host_, recording.clock);
-  return absl::OkStatus();
-}
-
 absl::Status SimulatedStreams::SynchroniseAll() {
   std::vector<uint64_t> numbers;
   for (const auto& [number, stream] : streams_) numbers.push_back(number);
   for (const uint64_t number : numbers) ASSAY_RETURN_IF_ERROR(Synchronise(number));
   return failure_;
-}
-
-bool SimulatedStreams::IsIdle(uint64_t stream) const {
-  const auto found = streams_.find(stream);
-  return found == streams_.end() || found->second.items.empty();
 }
 
 void SimulatedStreams::Drop() {

@@ -59,9 +59,7 @@ class SimulatedStreams {
   // Does all the work of the stream, and what it waits for. After it the caller knows that it is
   // done: whatever is put anywhere comes later.
   absl::Status Synchronise(uint64_t stream);
-  absl::Status SynchroniseEvent(uint64_t event);
   absl::Status SynchroniseAll();
-  bool IsIdle(uint64_t stream) const;
   // Forgets work that was not done.
   void Drop();
 

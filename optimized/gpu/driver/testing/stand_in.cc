@@ -1,6 +1,7 @@
 // A stand-in for libcuda in tests: a library with the same calls, which runs kernels on the
 // simulator, notes how it is misused, and fails where it is told to. It has as many devices,
 // "Stand-in" of compute capability 9.0, as ASSAY_STAND_IN_DEVICES says, or one.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -484,15 +485,6 @@ CudaResult cuStreamSynchronize(CudaHandle stream) {
   return OfWork("cuStreamSynchronize", Here()->streams.Synchronise(NumberOf(stream)));
 }
 
-// Whoever asks finds some more of it done.
-CudaResult cuStreamQuery(CudaHandle stream) {
-  ASSAY_ENTER(cuStreamQuery, kContext)
-  ASSAY_CHECK_STREAM(cuStreamQuery, stream)
-  if (Here()->streams.IsIdle(NumberOf(stream))) return kCudaSuccess;
-  const CudaResult done = OfWork("cuStreamQuery", Here()->streams.Synchronise(NumberOf(stream)));
-  return done == kCudaSuccess ? kCudaNotReady : done;
-}
-
 // ---- graphs ----
 
 CudaResult cuStreamBeginCapture_v2(CudaHandle stream, int mode) {
@@ -575,21 +567,15 @@ CudaResult cuEventRecord(CudaHandle event, CudaHandle stream) {
   ASSAY_CHECK_STREAM(cuEventRecord, stream)
   if (const CudaResult known = CheckEvent("cuEventRecord", event); known != kCudaSuccess)
     return known;
-  return OfWork("cuEventRecord", Here()->streams.Record(NumberOf(event), NumberOf(stream)));
-}
-
-CudaResult cuEventSynchronize(CudaHandle event) {
-  ASSAY_ENTER(cuEventSynchronize, kContext)
-  if (const CudaResult known = CheckEvent("cuEventSynchronize", event); known != kCudaSuccess)
-    return known;
-  return OfWork("cuEventSynchronize", Here()->streams.SynchroniseEvent(NumberOf(event)));
-}
-
-CudaResult cuEventElapsedTime(float* milliseconds, CudaHandle start, CudaHandle end) {
-  ASSAY_ENTER(cuEventElapsedTime, kContext)
-  *milliseconds = 0.5f;
-  const CudaResult first = CheckEvent("cuEventElapsedTime", start);
-  return first != kCudaSuccess ? first : CheckEvent("cuEventElapsedTime", end);
+  uint64_t on = NumberOf(stream);
+  if (BendOf("cuEventRecord") != 0) {
+    // On another stream; where there is none yet, on one on which nothing was put.
+    const auto is_other = [&](uint64_t number) { return number != on; };
+    const std::set<uint64_t>& all = Here()->stream_numbers;
+    const auto other = std::find_if(all.begin(), all.end(), is_other);
+    on = other == all.end() ? 0 : *other;
+  }
+  return OfWork("cuEventRecord", Here()->streams.Record(NumberOf(event), on));
 }
 
 CudaResult cuEventDestroy_v2(CudaHandle event) {
