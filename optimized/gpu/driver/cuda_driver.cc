@@ -27,7 +27,7 @@ absl::Status CudaDriver::FindCalls() {
   calls_.name = reinterpret_cast<CudaResult (*)(__VA_ARGS__)>(dlsym(library_, #name));         \
   if (calls_.name == nullptr) {                                                                \
     return absl::UnavailableError(                                                             \
-        absl::StrCat("the CUDA driver has no ", #name, ": it is older than 11.0", kHowToGet)); \
+        absl::StrCat("the CUDA driver has no ", #name, ": it is older than 11.4", kHowToGet)); \
   }
   ASSAY_CUDA_CALLS(ASSAY_CUDA_FIND)
 #undef ASSAY_CUDA_FIND
@@ -321,14 +321,6 @@ absl::Status CudaSession::SynchroniseAll() {
         Check(driver_.calls().cuStreamSynchronize(stream), "waiting for the GPU"));
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<bool> CudaSession::IsIdle() {
-  ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
-  const CudaResult result = driver_.calls().cuStreamQuery(stream);
-  if (result == kCudaNotReady) return false;
-  ASSAY_RETURN_IF_ERROR(Check(result, "asking a stream"));
-  return true;
 }
 
 // ---- events and graphs ----

@@ -161,8 +161,6 @@ class CudaSession {
   absl::Status Launch(CudaHandle function, const CudaLaunch& launch);
   absl::Status Synchronise();     // with the stream in use
   absl::Status SynchroniseAll();  // with all
-  // True if the stream in use has done all its work.
-  absl::StatusOr<bool> IsIdle();
   bool is_lost() const { return lost_ != kCudaSuccess; }
 
  private:

@@ -170,12 +170,18 @@ void ImageCache::DropOldest() const {
   std::vector<Entry> entries;
   uint64_t bytes = 0;
   std::error_code failed;
-  for (const auto& file : fs::directory_iterator(options_.folder, failed)) {
-    if (file.path().extension() != ".cubin") continue;
-    const Entry entry{file.last_write_time(failed), file.file_size(failed), file.path()};
-    if (failed) continue;  // another process dropped it
+  for (fs::directory_iterator file(options_.folder, failed), end; !failed && file != end;
+       file.increment(failed)) {
+    // Files that a killed process left half written are old at some time, and go like others.
+    const fs::path extension = file->path().extension();
+    if (extension != ".cubin" && extension != ".part") continue;
+    Entry entry{{}, 0, file->path()};
+    std::error_code gone;  // another process dropped it
+    entry.used = file->last_write_time(gone);
+    if (!gone) entry.bytes = file->file_size(gone);
+    if (gone) continue;
     bytes += entry.bytes;
-    entries.push_back(entry);
+    entries.push_back(std::move(entry));
   }
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.used < b.used; });

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -96,6 +97,18 @@ TEST_F(ImageCacheTest, DropsTheOldest) {
   EXPECT_GT(bytes, 1500u);
   ASSERT_TRUE(cache.Assemble(StrCat(std::string(700, 'a'), 11), "sm_90").ok());
   EXPECT_EQ(cache.hits(), 1u);
+}
+
+// A process that is killed while it writes leaves a file that nobody renames.
+TEST_F(ImageCacheTest, DropsWhatWasNeverWhole) {
+  ImageCache cache = Open(3000);
+  ASSERT_TRUE(cache.Assemble("first", "sm_90").ok());
+  const fs::path left = fs::path(Kept()) / "0123.cubin.77.0.part";
+  std::ofstream(left) << std::string(2500, 'p');
+  fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  ASSERT_TRUE(cache.Assemble(std::string(700, 'a'), "sm_90").ok());
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_EQ(Entries().size(), 2u);
 }
 
 TEST_F(ImageCacheTest, ManyWriteAtOnce) {
