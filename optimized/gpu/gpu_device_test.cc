@@ -1,8 +1,6 @@
 // Programs by way of the driver and NVIDIA's libraries, with stand-ins: near the numbers of
 // gpu-sim, by the calls that they should be made of; an error at each call; and mistakes in calls,
 // planted.
-#include <dlfcn.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -16,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "optimized/cpu/testing.h"
 #include "optimized/gpu/cuda_host.h"
+#include "optimized/gpu/driver/testing/stand_in_for_test.h"
 #include "optimized/gpu/gpu_sim_backend.h"
 #include "spec/base/case_file.h"
 #include "spec/base/strings.h"
@@ -23,24 +22,13 @@
 namespace assay {
 namespace {
 
-template <class F>
-F* FindInStandIn(const char* name) {
-  static void* library = dlopen(ASSAY_STAND_IN, RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<F*>(dlsym(library, name));
-}
-void FailAt(int calls, int code) { FindInStandIn<void(int, int)>("assayStandInFail")(calls, code); }
-int CallsSoFar() { return FindInStandIn<int()>("assayStandInCalls")(); }
-std::string Report() { return FindInStandIn<const char*()>("assayStandInReport")(); }
-int64_t CountOf(const std::string& call) {
-  return FindInStandIn<int64_t(const char*)>("assayStandInCount")(call.c_str());
-}
-int64_t Living() { return FindInStandIn<int64_t()>("assayStandInLiving")(); }
-void Bend(const std::string& call, int64_t by) {
-  FindInStandIn<void(const char*, int64_t)>("assayStandInBend")(call.c_str(), by);
-}
+using gpu::CallsSoFar;
+using gpu::CountOf;
+using gpu::FailAt;
+
 void Reset() {
   gpu::ForgetCudaHost();
-  FindInStandIn<void()>("assayStandInReset")();
+  gpu::ResetStandIn();
   for (const char* variable : {"ASSAY_LIBCUDA", "ASSAY_LIBCUBLASLT", "ASSAY_LIBCUDNN",
                                "ASSAY_LIBCUSOLVER", "ASSAY_LIBCUFFT"})
     setenv(variable, ASSAY_STAND_IN, 1);
@@ -144,14 +132,14 @@ TEST(GpuDevice, LibrariesGiveTheNumbersOfKernels) {
       ASSERT_TRUE(executable.ok()) << executable.status();
       for (int k = 0; k < 3; ++k) {
         const auto run = (*executable)->Run({program.Pointers()});
-        ASSERT_TRUE(run.ok()) << run.status() << Report();
+        ASSERT_TRUE(run.ok()) << run.status() << gpu::ReportOfStandIn();
         EXPECT_TRUE(Near(run->outputs[0], wanted))
             << run->outputs[0].ToString() << " for " << wanted.ToString();
       }
       for (const std::string& call : program.calls) EXPECT_GT(CountOf(call), 0) << call;
       executable = absl::UnavailableError("");
-      EXPECT_EQ(Living(), 0);
-      EXPECT_EQ(Report(), "");
+      EXPECT_EQ(gpu::LivingInStandIn(), 0);
+      EXPECT_EQ(gpu::ReportOfStandIn(), "");
     }
   }
 }
@@ -170,7 +158,7 @@ TEST(GpuDevice, AnswersAnErrorAtEachCall) {
       for (int at = 0, runs = 0; runs < 4; ++at) {
         SCOPED_TRACE(StrCat(program.name, ", call ", at, " gives ", code));
         const int before = CallsSoFar();
-        const int64_t lived = Living();
+        const int64_t lived = gpu::LivingInStandIn();
         FailAt(at, code);
         const auto run = (*executable)->Run({program.Pointers()});
         const bool was_told = CallsSoFar() > before + at;
@@ -187,14 +175,15 @@ TEST(GpuDevice, AnswersAnErrorAtEachCall) {
         ASSERT_TRUE(was_told) << run.status();
         ++failed;
         EXPECT_GT(run.status().message().size(), 12u);
-        EXPECT_EQ(Report(), "");
+        EXPECT_EQ(gpu::ReportOfStandIn(), "");
         // A run that did not get to begin leaves what the one before keeps for it.
-        EXPECT_TRUE(Living() == 0 || Living() == lived) << Living();
+        EXPECT_TRUE(gpu::LivingInStandIn() == 0 || gpu::LivingInStandIn() == lived)
+            << gpu::LivingInStandIn();
         ASSERT_LT(at, 2000);
       }
     }
     executable = absl::UnavailableError("");
-    EXPECT_EQ(Living(), 0);
+    EXPECT_EQ(gpu::LivingInStandIn(), 0);
   }
   EXPECT_GT(failed, 500);
 }
@@ -245,7 +234,7 @@ TEST(GpuDevice, MistakesInCallsAreFound) {
     ASSERT_TRUE(absl::SimpleAtoi(fields[2], &by));
     auto executable = Open(kDevice)->Compile(*program->module, {});
     ASSERT_TRUE(executable.ok()) << executable.status();
-    Bend(fields[1], by);
+    gpu::BendCall(fields[1], by);
     const auto run = (*executable)->Run({program->Pointers()});
     EXPECT_GT(CountOf(fields[1]), 0);
     EXPECT_TRUE(!run.ok() || !Near(run->outputs[0], wanted));

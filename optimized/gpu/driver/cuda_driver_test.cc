@@ -2,8 +2,6 @@
 // that fails, and lost contexts.
 #include "optimized/gpu/driver/cuda_driver.h"
 
-#include <dlfcn.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
 #include "optimized/gpu/driver/module_image.h"
+#include "optimized/gpu/driver/testing/stand_in_for_test.h"
 #include "spec/base/status_macros.h"
 
 namespace assay::gpu {
@@ -49,27 +48,9 @@ KernelImage Image() {
   return image.ok() ? *image : KernelImage();
 }
 
-// The stand-in, with what it has for tests.
-class StandInLibrary {
- public:
-  StandInLibrary() : library_(dlopen(ASSAY_STAND_IN, RTLD_NOW | RTLD_LOCAL)) { Reset(); }
-  void Fail(int calls, CudaResult code) {
-    Find<void(int, CudaResult)>("assayStandInFail")(calls, code);
-  }
-  int Calls() { return Find<int()>("assayStandInCalls")(); }
-  std::string Report() { return Find<const char*()>("assayStandInReport")(); }
-  void Reset() { Find<void()>("assayStandInReset")(); }
-
- private:
-  template <class F>
-  F* Find(const char* name) {
-    return reinterpret_cast<F*>(dlsym(library_, name));
-  }
-  void* library_;
-};
-
 class CudaDriverTest : public testing::Test {
  protected:
+  CudaDriverTest() { ResetStandIn(); }
   // Everything that a program does, from the library to the result.
   absl::Status RunAll(uint32_t launched_threads = 64) {
     ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<CudaDriver> driver,
@@ -115,26 +96,25 @@ class CudaDriverTest : public testing::Test {
   }
 
   const KernelImage image_ = Image();
-  StandInLibrary stand_in_;
   bool was_lost_ = false;
 };
 
 TEST_F(CudaDriverTest, RunsAKernel) {
   const absl::Status status = RunAll();
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(stand_in_.Report(), "");
+  EXPECT_EQ(ReportOfStandIn(), "");
 }
 
 TEST_F(CudaDriverTest, AnswersEveryErrorAtEveryCall) {
   ASSERT_TRUE(RunAll().ok());
-  const int calls = stand_in_.Calls();
+  const int calls = CallsSoFar();
   EXPECT_GT(calls, 25);
   int failed = 0;
   for (const CudaResult code : {kCudaOutOfMemory, kCudaInvalidValue, kCudaLaunchFailed}) {
     for (int at = 0; at < calls; ++at) {
       SCOPED_TRACE(absl::StrCat("call ", at, ", error ", code));
-      stand_in_.Reset();
-      stand_in_.Fail(at, code);
+      ResetStandIn();
+      FailAt(at, code);
       const absl::Status status = RunAll();
       // Errors while things are given back have nobody to tell; those that end the context are
       // noted.
@@ -143,7 +123,7 @@ TEST_F(CudaDriverTest, AnswersEveryErrorAtEveryCall) {
       EXPECT_GT(status.message().size(), 20u);
       if (code != kCudaLaunchFailed) {
         EXPECT_FALSE(was_lost_);
-        EXPECT_EQ(stand_in_.Report(), "");
+        EXPECT_EQ(ReportOfStandIn(), "");
       }
     }
   }
@@ -155,7 +135,7 @@ TEST_F(CudaDriverTest, AKernelThatStraysLosesTheContext) {
   EXPECT_FALSE(status.ok());
   EXPECT_TRUE(was_lost_);
   EXPECT_NE(std::string(status.message()).find("only a new process"), std::string::npos) << status;
-  EXPECT_NE(stand_in_.Report().find("out-of-bounds"), std::string::npos) << stand_in_.Report();
+  EXPECT_NE(ReportOfStandIn().find("out-of-bounds"), std::string::npos) << ReportOfStandIn();
 }
 
 TEST(CudaDriver, SaysHowToGetOne) {

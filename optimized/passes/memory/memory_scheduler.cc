@@ -17,22 +17,6 @@ namespace {
 // A list schedule looks at what is ready before each step; larger computations keep their order.
 constexpr int64_t kMostInstructions = 20'000;
 
-// True if the result is made of the operands' own values.
-bool OnlyRenames(const Instruction& inst) {
-  switch (inst.opcode()) {
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kBitcast:
-    case Opcode::kReshape:
-    case Opcode::kOptBarrier:
-    case Opcode::kAfterAll:
-    case Opcode::kDomain:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // True of ops that buffer assignment may let write over an operand.
 bool MayReuse(const Instruction& inst) {
   switch (inst.opcode()) {
@@ -44,11 +28,6 @@ bool MayReuse(const Instruction& inst) {
     default:
       return IsElementwise(inst.opcode());
   }
-}
-
-// Values that lie in memory from the beginning to the end of the computation.
-bool IsAlwaysThere(const Instruction& inst) {
-  return inst.opcode() == Opcode::kParameter || inst.opcode() == Opcode::kConstant;
 }
 
 // The instructions whose values an instruction reads, through what only renames them.
@@ -280,6 +259,25 @@ void Store(Computation& computation, const InstructionOrder& order) {
 }
 
 }  // namespace
+
+bool OnlyRenames(const Instruction& inst) {
+  switch (inst.opcode()) {
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kBitcast:
+    case Opcode::kReshape:
+    case Opcode::kOptBarrier:
+    case Opcode::kAfterAll:
+    case Opcode::kDomain:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsAlwaysThere(const Instruction& inst) {
+  return inst.opcode() == Opcode::kParameter || inst.opcode() == Opcode::kConstant;
+}
 
 PeakMemory PeakOf(const InstructionOrder& order) {
   if (order.empty()) return {};

@@ -15,6 +15,11 @@ namespace assay {
 // An order of all instructions of a computation, operands and control predecessors first.
 using InstructionOrder = std::vector<Instruction*>;
 
+// True if the result is made of the operands' own values.
+bool OnlyRenames(const Instruction& inst);
+// True of values that lie in memory from the beginning to the end of the computation.
+bool IsAlwaysThere(const Instruction& inst);
+
 // The most bytes that are alive at once: where no value takes the place of another, and where each
 // takes that of one of its size that dies, if its op can. Buffer assignment is in between.
 struct PeakMemory {

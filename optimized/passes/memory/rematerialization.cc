@@ -21,25 +21,6 @@ namespace {
 // looked at, which takes a second or two.
 constexpr int64_t kMostLooks = 10'000'000;
 
-bool OnlyRenames(const Instruction& inst) {
-  switch (inst.opcode()) {
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kBitcast:
-    case Opcode::kReshape:
-    case Opcode::kOptBarrier:
-    case Opcode::kAfterAll:
-    case Opcode::kDomain:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsAlwaysThere(const Instruction& inst) {
-  return inst.opcode() == Opcode::kParameter || inst.opcode() == Opcode::kConstant;
-}
-
 // A few operations per element, and nothing that is read twice to make one.
 bool IsCheapOp(const Instruction& inst) {
   switch (inst.opcode()) {

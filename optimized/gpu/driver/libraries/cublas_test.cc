@@ -2,8 +2,6 @@
 // every call that fails, and what is said without the library.
 #include "optimized/gpu/driver/libraries/cublas.h"
 
-#include <dlfcn.h>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -12,22 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "optimized/gpu/driver/cuda_driver.h"
+#include "optimized/gpu/driver/testing/stand_in_for_test.h"
 #include "optimized/gpu/library/host_library.h"
 #include "spec/base/status_macros.h"
 #include "spec/text/reader.h"
 
 namespace assay::gpu {
 namespace {
-
-template <class F>
-F* FindInStandIn(const char* name) {
-  static void* library = dlopen(ASSAY_STAND_IN, RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<F*>(dlsym(library, name));
-}
-void FailAt(int calls, int code) { FindInStandIn<void(int, int)>("assayStandInFail")(calls, code); }
-int CallsSoFar() { return FindInStandIn<int()>("assayStandInCalls")(); }
-std::string ReportOfStandIn() { return FindInStandIn<const char*()>("assayStandInReport")(); }
-void ResetStandIn() { FindInStandIn<void()>("assayStandInReset")(); }
 
 std::string Product(const std::string& shapes, const std::string& config,
                     const std::string& target = "__cublas$gemm") {
