@@ -102,6 +102,10 @@ std::map<std::string, double> GpuExecutable::Statistics() const {
       note(StrCat("loads.", 1 << width), counters.global_loads[width]);
       note(StrCat("stores.", 1 << width), counters.global_stores[width]);
     }
+    if (program_.cuda != nullptr) continue;
+    double& path = statistics["gpu.clock.path"];
+    path = std::max(path, static_cast<double>(device.clock.path()) * 1e-12);
+    statistics["gpu.clock.total"] += static_cast<double>(device.clock.total) * 1e-12;
   }
   return statistics;
 }
@@ -156,7 +160,8 @@ absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice(Device& dev
     return MakeCudaDevice(*program_.cuda->session, &program_.cuda->libraries, program_.image,
                           program_.graphs);
   const int64_t memory = program_.limits.memory_bytes / static_cast<int64_t>(devices_.size());
-  return MakeSimulatedDevice(*device.simulator, static_cast<uint64_t>(memory));
+  return MakeSimulatedDevice(*device.simulator, *program_.architecture,
+                             static_cast<uint64_t>(memory));
 }
 
 absl::Status GpuExecutable::Prepare(const std::vector<const Literal*>& arguments, int64_t number,
@@ -194,7 +199,10 @@ absl::Status GpuExecutable::Prepare(const std::vector<const Literal*>& arguments
 }
 
 absl::Status GpuExecutable::RunOn(Device& device) {
+  // Arguments and results are copied outside of the program's time.
+  const RunClock before = device.memory->clock();
   ASSAY_RETURN_IF_ERROR(device.program->Run());
+  device.clock.Add(device.memory->clock(), before);
   std::vector<const Literal*> outputs;
   LeavesOfValue(device.result, outputs);
   for (size_t k = 0; k < outputs.size(); ++k) {
@@ -225,7 +233,8 @@ absl::Status GpuExecutable::RunAll(Rendezvous& rendezvous,
   return rendezvous.WaitForAll(deadline);
 }
 
-// A process per device. Counters of what its simulator did come back with its results.
+// A process per device. Counters of what its simulator did, and its clock, come back with its
+// results.
 absl::Status GpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
                                          std::vector<std::string> names,
                                          std::chrono::steady_clock::time_point deadline) {
@@ -236,6 +245,7 @@ absl::Status GpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
     ASSAY_RETURN_IF_ERROR(RunOn(device));
     const Counters& counters = device.simulator->counters();
     return StrCat(std::string_view(reinterpret_cast<const char*>(&counters), sizeof counters),
+                  std::string_view(reinterpret_cast<const char*>(&device.clock), sizeof(RunClock)),
                   PackResults(device.result, device.host, device.context));
   };
   ASSAY_ASSIGN_OR_RETURN(const std::vector<std::string> answers,
@@ -244,10 +254,12 @@ absl::Status GpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
                                   work));
   for (size_t d = 0; d < devices_.size(); ++d) {
     Counters counters;
-    if (answers[d].size() < sizeof counters) return absl::DataLossError("a rank's answer is short");
+    constexpr size_t kCounted = sizeof counters + sizeof(RunClock);
+    if (answers[d].size() < kCounted) return absl::DataLossError("a rank's answer is short");
     std::memcpy(&counters, answers[d].data(), sizeof counters);
+    std::memcpy(&devices_[d].clock, answers[d].data() + sizeof counters, sizeof(RunClock));
     devices_[d].simulator->set_counters(counters);
-    ASSAY_RETURN_IF_ERROR(UnpackResults(std::string_view(answers[d]).substr(sizeof counters),
+    ASSAY_RETURN_IF_ERROR(UnpackResults(std::string_view(answers[d]).substr(kCounted),
                                         devices_[d].result, devices_[d].host, devices_[d].context));
   }
   return absl::OkStatus();

@@ -14,8 +14,10 @@
 #include "optimized/buffers/buffer_assignment.h"
 #include "optimized/gpu/cuda_host.h"
 #include "optimized/gpu/program/launch_program.h"
+#include "optimized/gpu/program/run_clock.h"
 #include "optimized/gpu/program/run_device.h"
 #include "optimized/gpu/simulator/simulator.h"
+#include "optimized/gpu/target/architecture.h"
 #include "optimized/plan/program_plan.h"
 #include "optimized/runtime/collectives.h"
 #include "optimized/runtime/host_queues.h"
@@ -31,6 +33,7 @@ struct GpuProgram {
   std::unique_ptr<BufferAssignment> buffers;
   LaunchProgram launches;
   SimulatorOptions simulator;
+  const Architecture* architecture = nullptr;
   DeviceAssignment devices;
   RankKind ranks = RankKind::kThreads;  // what several devices are
   std::vector<CollectivePlan> plans;
@@ -58,13 +61,15 @@ class GpuExecutable : public Executable, public PlannedExecutable {
     return program_.module->Clone("");
   }
   const std::vector<Decision>& decisions() const override { return program_.decisions; }
-  // Counters of the simulator among them: the sum over all runs.
+  // Counters of the simulator among them: the sum over all runs. "gpu.clock.path" and
+  // "gpu.clock.total" are seconds by its clock, of the slowest device and of all.
   std::map<std::string, double> Statistics() const override;
   const std::vector<StepText>& plan() const override { return program_.plan; }
 
  private:
   struct Device {
     std::unique_ptr<Simulator> simulator;  // kept for its counters
+    RunClock clock;                        // of all runs
     RunContext context;                    // likewise for the random state
     HostQueues host;
     Literal result;

@@ -55,6 +55,7 @@ class GpuCompilation {
     program_.ranks = options_.ranks;
     program_.simulator = options_.simulator;
     program_.simulator.instruction_texts = false;
+    program_.architecture = options_.architecture;
     if (options_.trace) {
       options_.pipeline.observer = [this](std::string_view pass, bool changed, const Module&) {
         trace_.Note(pass, changed);
@@ -119,6 +120,11 @@ class GpuCompilation {
                                               .host_alone = options_.graphs,
                                               .library_takes = TakesOnDevice()},
                                              gates_));
+    size_t line = 0;
+    for (size_t f = 0; f < plan.frames.size() && options_.trace; ++f) {
+      AddStreams(plan.frames[f], program_.launches.frames[f].streams, line, program_.plan);
+      line += plan.frames[f].steps.size();
+    }
     double kernels = 0, host_steps = 0, overlapped = 0, events = 0;
     for (const LaunchFrame& frame : program_.launches.frames) {
       for (const LaunchStep& step : frame.steps) {

@@ -102,6 +102,41 @@ TEST(GpuStreams, WhatIsNotWaitedForIsFound) {
   }
 }
 
+// Two factors that depend on nothing of each other, and a sum of both: side by side they take
+// little longer than one, by the simulator's clock, whatever the seed; on one stream as long as
+// both.
+TEST(GpuStreams, OverlapIsSeenByTheClock) {
+  const std::unique_ptr<Module> module = MustRead(
+      "HloModule m\nENTRY main {\n x = f32[8,8] parameter(0)\n y = f32[8,8] parameter(1)\n"
+      " a = f32[8,8] cholesky(x), lower=true\n b = f32[8,8] cholesky(y), lower=true\n"
+      " ROOT r = f32[8,8] add(a, b)\n}\n");
+  ASSERT_NE(module, nullptr);
+  const std::vector<Literal> arguments = {ArgumentOf(module->entry()->parameters()[0]->shape(), 1),
+                                          ArgumentOf(module->entry()->parameters()[1]->shape(), 2)};
+  struct Times {
+    double path = 0, total = 0;
+  };
+  const auto times_on = [&](const std::string& options) {
+    auto executable = Open(options)->Compile(*module, {});
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    if (!executable.ok()) return Times();
+    EXPECT_TRUE((*executable)->Run({PointersTo(arguments)}).ok());
+    const auto statistics = (*executable)->Statistics();
+    return Times{statistics.at("gpu.clock.path"), statistics.at("gpu.clock.total")};
+  };
+  const Times one = times_on("gpu-sim:streams=1");
+  EXPECT_GT(one.path, 0);
+  EXPECT_EQ(one.path, one.total);
+  for (const int seed : {0, 1, 2, 3}) {
+    const Times four = times_on(StrCat("gpu-sim:streams=4,seed=", seed));
+    EXPECT_EQ(four.total, one.total);
+    EXPECT_LT(four.path, 0.8 * one.path);
+    EXPECT_GT(four.path, 0.5 * one.path);
+    // The order in which streams went on is not seen.
+    EXPECT_EQ(four.path, times_on("gpu-sim:streams=4").path);
+  }
+}
+
 // An executable runs again on the memory that it has, from the second time on by graphs.
 TEST(GpuStreams, GraphsGiveTheSameBits) {
   for (const char* variable : {"ASSAY_LIBCUDA", "ASSAY_LIBCUBLASLT", "ASSAY_LIBCUDNN",

@@ -20,8 +20,11 @@ namespace {
 // is on the first one it is done at once.
 class SimulatedDevice : public RunDevice {
  public:
-  SimulatedDevice(Simulator& simulator, uint64_t memory_limit)
-      : simulator_(simulator), memory_(memory_limit), streams_(simulator.options().seed) {}
+  SimulatedDevice(Simulator& simulator, const Architecture& architecture, uint64_t memory_limit)
+      : simulator_(simulator),
+        architecture_(architecture),
+        memory_(memory_limit),
+        streams_(simulator.options().seed) {}
 
   void UseStream(int stream) override {
     stream_ = static_cast<uint64_t>(stream);
@@ -38,19 +41,24 @@ class SimulatedDevice : public RunDevice {
     return memory_.Allocate(bytes, 256, name);
   }
   absl::Status CopyIn(uint64_t address, absl::Span<const std::byte> bytes) override {
-    return DoNow("a copy from the host", {}, {{address, bytes.size()}},
-                 [&] { return memory_.CopyIn(address, bytes); });
+    return DoNow("a copy from the host", {}, {{address, bytes.size()}}, [&] {
+      SpendOnCopy(bytes.size(), true);
+      return memory_.CopyIn(address, bytes);
+    });
   }
   absl::Status CopyOut(uint64_t address, absl::Span<std::byte> bytes) override {
     return DoNow("a copy to the host", {{address, bytes.size()}}, {}, [&] {
+      SpendOnCopy(bytes.size(), true);
       // Without checks nobody notes what kernels write.
       return simulator_.options().checks ? memory_.CopyOut(address, bytes)
                                          : memory_.CopyOutAnyway(address, bytes);
     });
   }
   absl::Status CopyWithin(uint64_t to, uint64_t from, uint64_t bytes) override {
-    return Do("a copy on the device", {{from, bytes}}, {{to, bytes}},
-              [this, to, from, bytes] { return memory_.CopyWithin(to, from, bytes); });
+    return Do("a copy on the device", {{from, bytes}}, {{to, bytes}}, [this, to, from, bytes] {
+      SpendOnCopy(bytes, false);
+      return memory_.CopyWithin(to, from, bytes);
+    });
   }
   absl::Status Forget(uint64_t address, uint64_t bytes) override {
     if (!simulator_.options().checks) return absl::OkStatus();
@@ -60,19 +68,35 @@ class SimulatedDevice : public RunDevice {
   absl::Status Launch(const DecodedKernel& kernel, const LaunchShape& shape,
                       absl::Span<const KernelArgument> arguments,
                       absl::Span<const uint8_t> may_write) override {
-    if (!has_several_) return simulator_.Launch(kernel, shape, arguments, memory_);
+    if (!has_several_) return LaunchNow(kernel, shape, arguments);
     StreamWork work{absl::StrCat("kernel \"", kernel.name(), "\""), {}, {}, nullptr};
     AddRanges(kernel, arguments, may_write, work);
     work.run = [this, &kernel, shape,
                 kept = std::vector<KernelArgument>(arguments.begin(), arguments.end())] {
-      return simulator_.Launch(kernel, shape, kept, memory_);
+      return LaunchNow(kernel, shape, kept);
     };
     return streams_.Enqueue(stream_, std::move(work));
   }
   absl::Status Finish() override { return streams_.SynchroniseAll(); }
   uint64_t bytes_in_use() const override { return memory_.bytes_in_use(); }
+  RunClock clock() const override {
+    RunClock clock = clock_;
+    clock.critical = streams_.Time();
+    return clock;
+  }
 
  private:
+  void SpendOnCopy(uint64_t bytes, bool with_host) {
+    streams_.Spend(TimeOfCopy(architecture_, bytes, with_host, clock_));
+  }
+  absl::Status LaunchNow(const DecodedKernel& kernel, const LaunchShape& shape,
+                         absl::Span<const KernelArgument> arguments) {
+    const Counters before = simulator_.counters();
+    const absl::Status status = simulator_.Launch(kernel, shape, arguments, memory_);
+    const uint64_t blocks = uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+    streams_.Spend(TimeOfLaunch(architecture_, before, simulator_.counters(), blocks, clock_));
+    return status;
+  }
   absl::Status Do(std::string_view name, std::vector<ByteRange> reads,
                   std::vector<ByteRange> writes, std::function<absl::Status()> run) {
     if (!has_several_) return run();
@@ -87,6 +111,8 @@ class SimulatedDevice : public RunDevice {
   }
 
   Simulator& simulator_;
+  const Architecture& architecture_;
+  RunClock clock_;  // but for the critical path, which the streams know
   DeviceMemory memory_;
   SimulatedStreams streams_;
   uint64_t stream_ = 0;
@@ -229,8 +255,10 @@ class CudaRunDevice : public RunDevice {
 
 }  // namespace
 
-std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator, uint64_t memory_limit) {
-  return std::make_unique<SimulatedDevice>(simulator, memory_limit);
+std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator,
+                                               const Architecture& architecture,
+                                               uint64_t memory_limit) {
+  return std::make_unique<SimulatedDevice>(simulator, architecture, memory_limit);
 }
 
 absl::StatusOr<std::unique_ptr<RunDevice>> MakeCudaDevice(CudaSession& session,

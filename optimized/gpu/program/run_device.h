@@ -14,7 +14,9 @@
 #include "optimized/gpu/driver/cuda_driver.h"
 #include "optimized/gpu/driver/libraries/device_libraries.h"
 #include "optimized/gpu/driver/module_image.h"
+#include "optimized/gpu/program/run_clock.h"
 #include "optimized/gpu/simulator/simulator.h"
+#include "optimized/gpu/target/architecture.h"
 
 namespace assay::gpu {
 
@@ -61,10 +63,15 @@ class RunDevice {
   // Waits for all streams.
   virtual absl::Status Finish() = 0;
   virtual uint64_t bytes_in_use() const = 0;
+  // The time of all that was done so far; a GPU keeps no such clock.
+  virtual RunClock clock() const { return {}; }
 };
 
-// `simulator` outlives the device. Its seed draws the order in which streams go on.
-std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator, uint64_t memory_limit);
+// `simulator` outlives the device. Its seed draws the order in which streams go on; its clock goes
+// as the architecture's would.
+std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator,
+                                               const Architecture& architecture,
+                                               uint64_t memory_limit);
 
 // Loads the image. `session` outlives the device. `libraries` may be null. `graphs`: stretches that
 // come again are replayed as graphs.

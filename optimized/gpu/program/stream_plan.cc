@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "optimized/passes/collectives/collective_numbering.h"
+#include "spec/base/strings.h"
 #include "spec/types/shape.h"
 
 namespace assay::gpu {
@@ -181,6 +183,26 @@ class StreamPlanner {
 };
 
 }  // namespace
+
+void AddStreams(const FramePlan& frame, const FrameStreams& streams, size_t first,
+                std::vector<StepText>& lines) {
+  for (size_t k = 0; k < streams.steps.size(); ++k) {
+    const StepStream& place = streams.steps[k];
+    std::string& text = lines[first + k].plan;
+    if (place.stream == kMostStreams) {
+      StrAppend(&text, "; on the stream of collectives");
+    } else if (place.stream != 0) {
+      StrAppend(&text, "; on stream ", place.stream);
+    }
+    bool is_first = true;
+    for (const int step : place.waits) {
+      if (step == StepStream::kFork) continue;
+      StrAppend(&text, is_first ? "; waits for " : ", ",
+                frame.steps[static_cast<size_t>(step)].instruction->name());
+      is_first = false;
+    }
+  }
+}
 
 FrameStreams PlanStreams(const FramePlan& frame, const StreamOptions& options, Gates& gates) {
   return StreamPlanner(frame, options, gates).Run();

@@ -6,6 +6,7 @@
 // stays there.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct StreamOptions {
   // Says which steps the host carries out.
   std::function<bool(const StepPlan& step)> is_host = [](const StepPlan&) { return false; };
 };
+
+// Says in the lines of the plan, from `first` on one for each step of the frame, which steps leave
+// the first stream, and what each waits for.
+void AddStreams(const FramePlan& frame, const FrameStreams& streams, size_t first,
+                std::vector<StepText>& lines);
 
 FrameStreams PlanStreams(const FramePlan& frame, const StreamOptions& options, Gates& gates);
 

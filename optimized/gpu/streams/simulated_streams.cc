@@ -82,7 +82,7 @@ absl::Status SimulatedStreams::Put(uint64_t stream, const std::shared_ptr<const 
     if (is_something(range)) Note(stream, to.position, work, range, false);
   for (const ByteRange& range : work->writes)
     if (is_something(range)) Note(stream, to.position, work, range, true);
-  to.items.push_back({StreamCommand::Kind::kWork, 0, to.position, work});
+  to.items.push_back({StreamCommand::Kind::kWork, 0, to.position, host_time_, work});
   return absl::OkStatus();
 }
 
@@ -107,9 +107,9 @@ absl::Status SimulatedStreams::Record(uint64_t event, uint64_t stream) {
   Stream& from = At(stream);
   Join(from.clock, host_);
   const uint64_t number = next_recording_++;
-  recordings_[number] = {from.clock, false, stream};
+  recordings_[number] = {from.clock, false, stream, 0};
   latest_[event] = number;
-  from.items.push_back({StreamCommand::Kind::kRecord, number, 0, nullptr});
+  from.items.push_back({StreamCommand::Kind::kRecord, number, 0, host_time_, nullptr});
   return absl::OkStatus();
 }
 
@@ -136,7 +136,7 @@ absl::Status SimulatedStreams::Wait(uint64_t stream, uint64_t event) {
   }
   Stream& to = At(stream);
   Join(to.clock, recordings_.at(latest->second).clock);
-  to.items.push_back({StreamCommand::Kind::kWait, latest->second, 0, nullptr});
+  to.items.push_back({StreamCommand::Kind::kWait, latest->second, 0, host_time_, nullptr});
   return absl::OkStatus();
 }
 
@@ -149,10 +149,33 @@ bool SimulatedStreams::CanGoOn(const Stream& stream) const {
 absl::Status SimulatedStreams::Step(Stream& stream) {
   const Item item = std::move(stream.items.front());
   stream.items.pop_front();
-  if (item.kind == StreamCommand::Kind::kRecord) recordings_.at(item.recording).is_done = true;
-  if (item.kind != StreamCommand::Kind::kWork) return absl::OkStatus();
+  stream.time = std::max(stream.time, item.not_before);
+  if (item.kind != StreamCommand::Kind::kWork) {
+    Recording& recording = recordings_.at(item.recording);
+    if (item.kind == StreamCommand::Kind::kWait) {
+      stream.time = std::max(stream.time, recording.time);
+    } else {
+      recording.is_done = true;
+      recording.time = stream.time;
+    }
+    return absl::OkStatus();
+  }
   stream.done = item.position;
-  return item.work->run == nullptr ? absl::OkStatus() : item.work->run();
+  if (item.work->run == nullptr) return absl::OkStatus();
+  running_ = &stream;
+  const absl::Status status = item.work->run();
+  running_ = nullptr;
+  return status;
+}
+
+void SimulatedStreams::Spend(uint64_t picoseconds) {
+  (running_ != nullptr ? *running_ : At(0)).time += picoseconds;
+}
+
+uint64_t SimulatedStreams::Time() const {
+  uint64_t latest = host_time_;
+  for (const auto& [number, stream] : streams_) latest = std::max(latest, stream.time);
+  return latest;
 }
 
 absl::Status SimulatedStreams::RunUntil(const std::function<bool()>& is_enough) {
@@ -172,6 +195,7 @@ absl::Status SimulatedStreams::Synchronise(uint64_t stream) {
   Stream& at = At(stream);
   ASSAY_RETURN_IF_ERROR(RunUntil([&] { return at.items.empty(); }));
   Join(host_, at.clock);
+  host_time_ = std::max(host_time_, at.time);
   std::erase_if(accesses_, [&](const Access& access) { return IsKnownDone(access); });
   if (accesses_.empty() && recordings_.size() > latest_.size() + 64) Tidy();
   return absl::OkStatus();

@@ -63,6 +63,15 @@ class SimulatedStreams {
   // Forgets work that was not done.
   void Drop();
 
+  // ---- time, in picoseconds of a clock that no machine's speed moves ----
+
+  // The work that runs takes so much longer; outside of work, stream 0 is held up. Streams go on
+  // side by side: work begins when the work before it on its stream, what it waits for, and
+  // whatever the caller had waited for have ended.
+  void Spend(uint64_t picoseconds);
+  // When the last work ended that was done so far. It is the same in every order.
+  uint64_t Time() const;
+
   // ---- graphs ----
 
   absl::Status BeginCapture(uint64_t stream);
@@ -79,17 +88,18 @@ class SimulatedStreams {
     StreamCommand::Kind kind = StreamCommand::Kind::kWork;
     uint64_t recording = 0;  // of records and waits
     uint64_t position = 0;   // of work
+    uint64_t not_before = 0;
     std::shared_ptr<const StreamWork> work;
   };
   struct Stream {
     std::deque<Item> items;
     Clock clock;
-    uint64_t position = 0, done = 0;
+    uint64_t position = 0, done = 0, time = 0;
   };
   struct Recording {
     Clock clock;
     bool is_done = false;
-    uint64_t stream = 0;
+    uint64_t stream = 0, time = 0;
   };
   struct Access {
     ByteRange range;
@@ -132,6 +142,8 @@ class SimulatedStreams {
   uint64_t next_recording_ = 1, next_private_ = uint64_t{1} << 62;
   std::vector<Access> accesses_;
   Clock host_;  // what the caller waited for
+  uint64_t host_time_ = 0;
+  Stream* running_ = nullptr;  // whose work runs
   absl::Status failure_;
   std::unique_ptr<Capture> capture_;
 };

@@ -124,6 +124,39 @@ TEST(SimulatedStreams, FindExactlyWhatNoPathOrders) {
   EXPECT_LT(found, 390);
 }
 
+// Two branches of 5 and 7 behind work of 3, and work of 1 behind both: 3 + 7 + 1, in any order. The
+// caller who waits holds up whatever is put on a stream later.
+TEST(SimulatedStreams, TimeIsThatOfTheLongestWay) {
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    SimulatedStreams streams(seed);
+    const auto work = [&](uint64_t stream, uint64_t time) {
+      ASSERT_TRUE(streams
+                      .Enqueue(stream, {"work",
+                                        {},
+                                        {},
+                                        [&streams, time] {
+                                          streams.Spend(time);
+                                          return absl::OkStatus();
+                                        }})
+                      .ok());
+    };
+    work(0, 3);
+    ASSERT_TRUE(streams.Record(1, 0).ok());
+    ASSERT_TRUE(streams.Wait(1, 1).ok());
+    work(0, 5);
+    work(1, 7);
+    ASSERT_TRUE(streams.Record(2, 1).ok());
+    ASSERT_TRUE(streams.Wait(0, 2).ok());
+    work(0, 1);
+    work(2, 4);
+    ASSERT_TRUE(streams.SynchroniseAll().ok());
+    EXPECT_EQ(streams.Time(), 11u) << seed;
+    work(2, 4);
+    ASSERT_TRUE(streams.SynchroniseAll().ok());
+    EXPECT_EQ(streams.Time(), 15u) << seed;
+  }
+}
+
 TEST(SimulatedStreams, GraphsDoWhatWasCaptured) {
   Log log;
   SimulatedStreams streams(3);

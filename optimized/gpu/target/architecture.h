@@ -1,5 +1,5 @@
 // The GPUs that code is made for, as data. Documents: CUDA C++ Programming Guide, "Compute
-// Capabilities" (limits), PTX ISA 8.8.
+// Capabilities" (limits), PTX ISA 8.8, the data sheets of A100, H100 and B200 (SXM; speeds).
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,12 @@ struct Architecture {
   int tensor_f8_fraction_bits;  // of products of f8; 0: it takes none
   // Products of f64 on tensor cores are faster than fused multiply-adds of threads.
   bool has_fast_tensor_f64;
+  // By these the simulator's clock goes.
+  uint32_t multiprocessors;
+  uint32_t megahertz;           // of a multiprocessor, which begins four warp instructions a cycle
+  uint32_t memory_gigabytes;    // per second, of global memory
+  uint32_t link_gigabytes;      // per second, between host and device
+  uint32_t launch_nanoseconds;  // of a kernel or a copy that does nothing
 };
 
 // Oldest first.

@@ -12,6 +12,7 @@
 namespace assay {
 namespace {
 
+using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -222,6 +223,10 @@ TEST(Cli, PrintsCodeAndPlanOfTheSimulatedGpu) {
   EXPECT_THAT(Assay(print + " --plan").text, HasSubstr("nests"));
   EXPECT_THAT(Assay(print + " --passes").text, HasSubstr("1 group-reduced-dims"));
   EXPECT_THAT(Assay("print --optimized cpu --llvm " + sum).text, HasSubstr("define"));
+  EXPECT_THAT(Assay("run --backend gpu-sim " + sum).text, HasSubstr("simulated clock: "));
+  EXPECT_THAT(Assay("run --json --backend gpu-sim " + sum).LastJson()["clock"].value("path", 0.0),
+              Gt(1e-6));
+  EXPECT_THAT(Assay("run --backend cpu " + sum).text, Not(HasSubstr("clock")));
   const Output none = Assay("print --optimized passes --llvm " + sum);
   EXPECT_EQ(none.status, 2) << none.text;
 }

@@ -68,6 +68,7 @@ struct FinishedRun {
   LoadedCase loaded;
   std::vector<std::vector<Literal>> infeed;  // per device; empty: none
   RunResult result;
+  std::map<std::string, double> statistics;
   size_t devices() const { return result.outputs.size(); }
 };
 
@@ -193,6 +194,7 @@ absl::Status RunOn(Backend& backend, const Options& options, FinishedRun& ran) {
     ASSAY_RETURN_IF_ERROR(executable->SetInfeed(ran.infeed));
   }
   absl::StatusOr<RunResult> result = RunGuarded(*executable, ArgumentsByDevice(ran.loaded.arrays));
+  ran.statistics = executable->Statistics();
   if (result.ok()) ran.result = *std::move(result);
   return result.status();
 }
@@ -235,6 +237,10 @@ absl::StatusOr<int> Run(const Options& options) {
     ASSAY_RETURN_IF_ERROR(Save(options.save, ran));
   }
   const std::string& module = ran.loaded.module->name();
+  // By the clock of a simulated device, side by side and one launch after the other.
+  const auto path = ran.statistics.find("gpu.clock.path"),
+             total = ran.statistics.find("gpu.clock.total");
+  const bool has_clock = path != ran.statistics.end() && total != ran.statistics.end();
   if (options.json) {
     nlohmann::json outputs = nlohmann::json::array();
     for (const auto& [name, leaf] : Outputs(ran)) {
@@ -242,17 +248,23 @@ absl::StatusOr<int> Run(const Options& options) {
                          {"shape", leaf->shape().ToString()},
                          {"value", ShownValue(*leaf, options.elements)}});
     }
-    PrintJson({{"module", module},
-               {"backend", options.backend},
-               {"devices", ran.devices()},
-               {"seconds", ran.result.seconds},
-               {"constants_drawn", ran.loaded.constants_drawn},
-               {"outputs", outputs}});
+    nlohmann::json line = {{"module", module},
+                           {"backend", options.backend},
+                           {"devices", ran.devices()},
+                           {"seconds", ran.result.seconds},
+                           {"constants_drawn", ran.loaded.constants_drawn},
+                           {"outputs", outputs}};
+    if (has_clock) line["clock"] = {{"path", path->second}, {"total", total->second}};
+    PrintJson(line);
     return kExitOk;
   }
   Print(StrCat(Styled(Style::kBold, module), " on ", options.backend, ", ",
                ran.devices() == 1 ? "" : StrCat(ran.devices(), " devices, "),
                Seconds(ran.result.seconds), ", ", ran.loaded.inputs));
+  if (has_clock) {
+    Print(StrCat("simulated clock: ", Seconds(path->second),
+                 "; one launch after the other: ", Seconds(total->second)));
+  }
   for (const auto& [name, leaf] : Outputs(ran)) {
     Print(StrCat(name, " ", leaf->shape().ToString(), " ", ShownValue(*leaf, options.elements)));
   }
