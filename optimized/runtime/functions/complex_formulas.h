@@ -257,6 +257,97 @@ Z<W> Tangent(Z<W> z) {
   return {turned.im, -turned.re};
 }
 
+// -i sin(i z) and cos(i z).
+template <typename W>
+Z<W> HyperbolicSine(Z<W> z) {
+  const Z<W> turned = Sine(Z<W>{-z.im, z.re});
+  return {turned.im, -turned.re};
+}
+template <typename W>
+Z<W> HyperbolicCosine(Z<W> z) {
+  return Cosine(Z<W>{-z.im, z.re});
+}
+
+// The argument is real. The square of a large one may be infinite, and adds nothing there.
+template <typename W>
+W AreaSine(W x) {
+  const W a = Magnitude(x);
+  const bool is_large = High(a) > 1e12;
+  const W result =
+      is_large ? Log(a) + LogOfTwo<W>() : Log1p(a + a * a / (W(1) + Sqrt(W(1) + a * a)));
+  return WithSign(result, x);
+}
+
+// The roots of 1 - z and 1 + z, of which the inverse functions are made so that no sum in them
+// cancels (W. Kahan, Branch cuts for complex elementary functions, 1987).
+template <typename W>
+struct Roots {
+  explicit Roots(Z<W> z)
+      : less(SquareRoot(Z<W>{W(1) - z.re, -z.im})), more(SquareRoot(Z<W>{W(1) + z.re, z.im})) {}
+  Z<W> less, more;
+};
+
+// So far out that one is nothing beside z: there log(2 |z|) and the angle are all that is left, and
+// the formulas for what is nearer would overflow.
+template <typename W>
+bool IsFar(Z<W> z) {
+  return ExponentOf(z) > 100;
+}
+template <typename W>
+W FarLogarithm(Z<W> z) {
+  return LogOfModulus(z) + LogOfTwo<W>();
+}
+template <typename W>
+W FarAngle(W y, W x) {
+  const int exponent = ExponentOf(Z<W>{x, y});
+  return Atan2(TimesPower(y, -exponent), TimesPower(x, -exponent));
+}
+
+template <typename W>
+Z<W> ArcSine(Z<W> z) {
+  if (IsFar(z)) return {FarAngle(z.re, Magnitude(z.im)), WithSign(FarLogarithm(z), z.im)};
+  const Roots<W> roots(z);
+  const Z<W> p = roots.less, q = roots.more;
+  return {Atan2(z.re, p.re * q.re - p.im * q.im), AreaSine(p.re * q.im - p.im * q.re)};
+}
+template <typename W>
+Z<W> ArcCosine(Z<W> z) {
+  if (IsFar(z)) return {FarAngle(Magnitude(z.im), z.re), WithSign(FarLogarithm(z), -z.im)};
+  const Roots<W> roots(z);
+  const Z<W> p = roots.less, q = roots.more;
+  return {W(2) * Atan2(p.re, q.re), AreaSine(q.re * p.im - q.im * p.re)};
+}
+template <typename W>
+Z<W> AreaCosine(Z<W> z) {
+  if (IsFar(z)) return {FarLogarithm(z), FarAngle(z.im, z.re)};
+  const Z<W> p = SquareRoot(Z<W>{z.re - W(1), z.im}), q = SquareRoot(Z<W>{z.re + W(1), z.im});
+  return {AreaSine(p.re * q.re + p.im * q.im), W(2) * Atan2(p.im, q.re)};
+}
+// -i asin(i z)
+template <typename W>
+Z<W> ComplexAreaSine(Z<W> z) {
+  const Z<W> turned = ArcSine(Z<W>{-z.im, z.re});
+  return {turned.im, -turned.re};
+}
+
+// log((1 + z) / (1 - z)) / 2. The real part is odd, and is computed where no difference in it
+// loses digits; far out it is that of 1 / z.
+template <typename W>
+Z<W> AreaTangent(Z<W> z) {
+  if (IsFar(z)) return {Divide(Z<W>{1, 0}, z).re, WithSign(Atan2(W(1), W(0)), z.im)};
+  const W a = Magnitude(z.re), less = W(1) - a, more = W(1) + a, square = z.im * z.im;
+  const Z<W> from_pole = {less, z.im};
+  W real;
+  if (IsZero(from_pole)) {
+    real = std::numeric_limits<double>::infinity();
+  } else if (ExponentOf(from_pole) < -30) {  // its square may be zero
+    real = (LogOfModulus(Z<W>{more, z.im}) - LogOfModulus(from_pole)) / W(2);
+  } else {
+    real = Log1p(W(4) * a / (less * less + square)) / W(4);
+  }
+  return {WithSign(real, z.re), Atan2(W(2) * z.im, less * more - square) / W(2)};
+}
+
 template <typename W, Z<W> (*kFunction)(Z<W>)>
 Parts OfComplex(double re, double im) {
   const Z<W> value = kFunction(Z<W>{re, im});
@@ -276,8 +367,14 @@ double AbsOfComplex(double re, double im) {
 
 // All of them: ASSAY_COMPLEX(name, template) for one argument, ASSAY_COMPLEX_2 for two.
 #define ASSAY_COMPLEX_FUNCTIONS(ASSAY_COMPLEX, ASSAY_COMPLEX_2) \
+  ASSAY_COMPLEX(acos, ArcCosine)                                \
+  ASSAY_COMPLEX(acosh, AreaCosine)                              \
+  ASSAY_COMPLEX(asin, ArcSine)                                  \
+  ASSAY_COMPLEX(asinh, ComplexAreaSine)                         \
   ASSAY_COMPLEX_2(atan2, ComplexAtan2)                          \
+  ASSAY_COMPLEX(atanh, AreaTangent)                             \
   ASSAY_COMPLEX(cbrt, CubeRoot)                                 \
+  ASSAY_COMPLEX(cosh, HyperbolicCosine)                         \
   ASSAY_COMPLEX(cosine, Cosine)                                 \
   ASSAY_COMPLEX_2(divide, Divide)                               \
   ASSAY_COMPLEX(exponential, Exponential)                       \
@@ -289,6 +386,7 @@ double AbsOfComplex(double re, double im) {
   ASSAY_COMPLEX(rsqrt, Rsqrt)                                   \
   ASSAY_COMPLEX(sign, Sign)                                     \
   ASSAY_COMPLEX(sine, Sine)                                     \
+  ASSAY_COMPLEX(sinh, HyperbolicSine)                           \
   ASSAY_COMPLEX(sqrt, SquareRoot)                               \
   ASSAY_COMPLEX(tan, Tangent)                                   \
   ASSAY_COMPLEX(tanh, Tanh)

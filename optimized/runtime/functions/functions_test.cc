@@ -3,8 +3,10 @@
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <random>
 #include <string_view>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "optimized/runtime/symbols.h"
@@ -96,6 +98,13 @@ TEST(Functions, OfComplexNumbersAreRoundedOnce) {
                                {"cosine", std::cos},
                                {"tan", std::tan},
                                {"tanh", std::tanh},
+                               {"sinh", std::sinh},
+                               {"cosh", std::cosh},
+                               {"asin", [](const Wide& z) { return std::asin(z); }},
+                               {"acos", [](const Wide& z) { return std::acos(z); }},
+                               {"asinh", [](const Wide& z) { return std::asinh(z); }},
+                               {"acosh", [](const Wide& z) { return std::acosh(z); }},
+                               {"atanh", [](const Wide& z) { return std::atanh(z); }},
                                {"rsqrt", [](const Wide& z) { return 1.0L / std::sqrt(z); }},
                                {"sign", [](const Wide& z) { return z / std::abs(z); }}};
   std::mt19937_64 random(3);
@@ -113,6 +122,29 @@ TEST(Functions, OfComplexNumbersAreRoundedOnce) {
             static_cast<double>(std::abs(Wide(got.re, got.im) - truth) / std::abs(truth));
         EXPECT_LT(off, 1.1 * unit) << each.name << type << " of " << a << ", " << b;
       }
+    }
+  }
+}
+
+// Squares of such numbers, or of what they are off one, are infinite or zero.
+TEST(Functions, OfComplexNumbersWithoutSquaresAreRight) {
+  const ComplexCase cases[] = {{"asin", [](const Wide& z) { return std::asin(z); }},
+                               {"acos", [](const Wide& z) { return std::acos(z); }},
+                               {"asinh", [](const Wide& z) { return std::asinh(z); }},
+                               {"acosh", [](const Wide& z) { return std::acosh(z); }},
+                               {"atanh", [](const Wide& z) { return std::atanh(z); }}};
+  const double large = std::numeric_limits<double>::max();
+  const std::pair<double, double> arguments[] = {
+      {large, large},       {-large, 1},    {0.5, -large},  {large, 0x1p-1040},
+      {0x1p900, -0x1p1000}, {1, 0x1p-1040}, {-1, -0x1p-600}};
+  for (const ComplexCase& each : cases) {
+    auto* function =
+        FunctionNamed<Parts(double, double)>(StrCat("assay_complex_", each.name, "_c128"));
+    for (const auto& [a, b] : arguments) {
+      const Parts got = function(a, b);
+      const Wide truth = each.truth(Wide(a, b));
+      EXPECT_LT(std::abs(Wide(got.re, got.im) - truth) / std::abs(truth), 0x1p-52)
+          << each.name << " of " << a << ", " << b << ": " << got.re << ", " << got.im;
     }
   }
 }
