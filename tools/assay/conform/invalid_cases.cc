@@ -37,6 +37,17 @@ absl::Status AddByHand(std::vector<InvalidCase>& cases) {
   return absl::OkStatus();
 }
 
+// The first line of what a compiler said, and where it died by a check of its own, that check.
+std::string WordsOf(std::string_view message) {
+  std::string words(message.substr(0, message.find('\n')));
+  const size_t check = message.find("Check failed", words.size());
+  if (check != std::string_view::npos) {
+    const std::string_view rest = message.substr(check);
+    StrAppend(&words, "; ", rest.substr(0, rest.find('\n')));
+  }
+  return words;
+}
+
 CaseRow Judge(const InvalidCase& one, Backend& backend, const Limits& limits) {
   CaseRow row;
   row.name = one.name;
@@ -61,8 +72,7 @@ CaseRow Judge(const InvalidCase& one, Backend& backend, const Limits& limits) {
     row.detail = "it compiles";
     return row;
   }
-  row.detail = std::string(executable.status().message());
-  row.detail = row.detail.substr(0, row.detail.find('\n'));
+  row.detail = WordsOf(ToStd(executable.status().message()));
   const ErrorClass error = ClassOf(executable.status());
   // XLA's verifier answers with an internal error; what names the check has seen the mistake.
   const bool says_why = row.detail.find("RET_CHECK") != std::string::npos ||
@@ -89,7 +99,8 @@ void PrintByRule(const std::vector<CaseRow>& rows) {
       return count == 0 ? std::string("-") : Grouped(count);
     };
     int64_t others = 0;
-    for (const char* status : {"timed out", "out of memory", "rejected"}) others += counts[status];
+    for (const char* status : {"timed out", "out of memory", "rejected", "waived"})
+      others += counts[status];
     table.Add({rule, cell("passed"), cell("failed"), cell("unsupported"), cell("crashed"),
                others == 0 ? "-" : Grouped(others)});
   }
@@ -112,7 +123,8 @@ absl::StatusOr<std::vector<InvalidCase>> InvalidCases(const std::string& filter)
   return absl::NotFoundError(StrCat("no case's name has '", filter, "' in it"));
 }
 
-absl::StatusOr<std::vector<CaseRow>> RunInvalid(const InvalidOptions& options, Backend& backend) {
+absl::StatusOr<std::vector<CaseRow>> RunInvalid(const InvalidOptions& options, Backend& backend,
+                                                KnownCases& known) {
   ASSAY_ASSIGN_OR_RETURN(const std::vector<InvalidCase> cases, InvalidCases(options.filter));
   std::vector<CaseRow> rows;
   StepProgress progress("handing over", cases.size());
@@ -121,6 +133,10 @@ absl::StatusOr<std::vector<CaseRow>> RunInvalid(const InvalidOptions& options, B
     progress.Begin(one.name);
     rows.push_back(Judge(one, backend, options.limits));
     rows.back().subject = options.backend;
+    if (const std::string why = known.Excuse(one.name, rows.back().status); !why.empty()) {
+      rows.back().detail = StrCat(why, "\n", rows.back().status, ": ", rows.back().detail);
+      rows.back().status = "waived";
+    }
     progress.Clear();
     if (options.json) {
       PrintJson({{"type", "invalid"},
@@ -134,7 +150,9 @@ absl::StatusOr<std::vector<CaseRow>> RunInvalid(const InvalidOptions& options, B
   constexpr int64_t kMostTold = 40;
   int64_t told = 0;
   for (const CaseRow& row : rows) {
-    if (row.status == "passed" || row.status == "unsupported" || ++told > kMostTold) continue;
+    const bool is_told =
+        row.status != "passed" && row.status != "unsupported" && row.status != "waived";
+    if (!is_told || ++told > kMostTold) continue;
     Print(StrCat(Styled(Style::kBad, row.status == "failed" ? "accepted" : row.status), " ",
                  row.name, ": ", row.detail));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fuzz/triage/known_cases.h"
 #include "reports/store.h"
 #include "spec/backend/backend.h"
 
@@ -31,6 +32,7 @@ struct InvalidOptions {
 // compiles it. A backend in this process is never given what the verifier refused: the verifier is
 // its gate, and is what is judged. Text that the reader refuses goes to no other process
 // ("unsupported"). Prints a table by rule.
-absl::StatusOr<std::vector<CaseRow>> RunInvalid(const InvalidOptions& options, Backend& backend);
+absl::StatusOr<std::vector<CaseRow>> RunInvalid(const InvalidOptions& options, Backend& backend,
+                                                KnownCases& known);
 
 }  // namespace assay

@@ -122,6 +122,7 @@ TEST(CliResults, WaiversAreAlikeForSuitesAndCampaigns) {
                 R"([{"case": "*", "owner": "us", "reason": "issue 8", "expires": "2999-01-01"}])");
   for (const char* line :
        {"conform --backend reference --filter concatenate",
+        "conform --backend reference --suite invalid --filter operand-tuple__dot",
         "conform --backend reference --suite matrix --filter not/s8/small/ordinary/arguments"}) {
     const Output output = Assay(std::string(line) + " --no-db --known " + stale);
     EXPECT_EQ(output.status, 1) << output.text;

@@ -114,11 +114,12 @@ absl::StatusOr<int> RunInvalidSuite(const Options& options) {
   RunRow run = BeginRun("conform", options.backend, CommandLine());
   run.backend_version = backend->Describe().version;
   if (!options.json) Print(WhoIs(backend->Describe()));
+  ASSAY_ASSIGN_OR_RETURN(KnownCases known, options.known.Read(run.backend_version));
   const double start = Now();
   const InterruptGuard guard;
   ASSAY_ASSIGN_OR_RETURN(
-      run.cases,
-      RunInvalid({options.backend, options.filter, options.json, options.limits.Get()}, *backend));
+      run.cases, RunInvalid({options.backend, options.filter, options.json, options.limits.Get()},
+                            *backend, known));
   run.seconds = Now() - start;
   std::map<std::string, int64_t> counts;
   for (const CaseRow& row : run.cases) ++counts[row.status];
@@ -126,18 +127,24 @@ absl::StatusOr<int> RunInvalidSuite(const Options& options) {
                             {"suite", "invalid"},         {"filter", options.filter},
                             {"backend", options.backend}, {"backend_version", run.backend_version},
                             {"seconds", run.seconds}};
-  for (const char* status : {"passed", "failed", "unsupported", "crashed", "timed out"})
+  for (const char* status : {"passed", "failed", "unsupported", "crashed", "timed out", "waived"})
     summary[status] = counts[status];
+  const std::vector<std::string> alarms = known.Alarms();
+  if (!options.known.path.empty()) summary["alarms"] = alarms;
   run.summary = JsonText(summary);
   options.record.Save(run);
   if (options.json) {
     PrintJson(summary);
   } else {
     Print(StrCat(counts["passed"], " refused, ", counts["failed"], " accepted, ",
-                 counts["unsupported"], " unsupported, ", counts["crashed"], " crashed"));
+                 counts["unsupported"], " unsupported, ", counts["crashed"], " crashed",
+                 counts["waived"] > 0 ? StrCat(", ", counts["waived"], " waived") : ""));
   }
+  PrintAlarms(alarms, options.json);
   if (InterruptRequested()) return kExitInterrupted;
-  ASSAY_RETURN_IF_ERROR(options.package.Save(run, {"invalid", "", options.filter}));
+  ASSAY_RETURN_IF_ERROR(
+      options.package.Save(run, {"invalid", "", options.filter}, options.known.Text()));
+  if (!alarms.empty()) return kExitFailure;
   return counts["failed"] + counts["crashed"] + counts["timed out"] > 0 ? kExitFailure : kExitOk;
 }
 
@@ -346,8 +353,8 @@ absl::StatusOr<std::optional<int>> RunOwnSuite(const Options& options) {
   if (options.suite == "matrix") {
     ASSAY_ASSIGN_OR_RETURN(exit, RunMatrixSuite(options));
   } else if (options.suite == "invalid") {
-    if (!is_plain)
-      return absl::InvalidArgumentError("--known and --shard are not for --suite invalid");
+    if (!options.shard.text.empty())
+      return absl::InvalidArgumentError("--shard is not for --suite invalid");
     ASSAY_ASSIGN_OR_RETURN(exit, RunInvalidSuite(options));
   } else if (options.suite == "protocol") {
     if (!is_plain || !options.package.folder.empty()) {
