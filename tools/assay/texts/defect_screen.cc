@@ -210,15 +210,37 @@ class Screen {
     const bool optimized = Optimize(*copy, gates, pipeline_).ok();
     std::set<size_t> noted = watcher_->Take();
     for (size_t d = 0; d < parsed_.size(); ++d) {
+      if (IsOfDecidedCode(d)) continue;
       if (MayBiteInCode(parsed_[d], module) || (optimized && MayBiteInCode(parsed_[d], *copy))) {
         noted.insert(d);
       }
     }
+    NoteDecidedCode(module, noted);
     std::vector<size_t> open;
     for (size_t d : noted) {
       if (!results_[d].killed) open.push_back(d);
     }
     return open;
+  }
+
+  // Kernels of GPUs: each template asks before it is used.
+  bool IsOfDecidedCode(size_t d) const {
+    return planted_[d].backend == "gpu-sim" && parsed_[d].kind == DecisionKind::kKernel;
+  }
+
+  // A defect may bite where the compiler decided for its template.
+  void NoteDecidedCode(const Module& module, std::set<size_t>& noted) const {
+    std::set<std::string, std::less<>> rules;
+    for (size_t d = 0; d < parsed_.size(); ++d) {
+      if (!IsOfDecidedCode(d) || results_[d].killed) continue;
+      if (rules.empty()) {
+        const auto executable = backend_->Compile(module, CompileOptions());
+        if (!executable.ok()) return;
+        for (const Decision& decision : (*executable)->decisions()) rules.insert(decision.rule);
+        rules.insert("");
+      }
+      if (rules.contains(RuleOf(parsed_[d].gate))) noted.insert(d);
+    }
   }
 
   // True if the program kills the defect.
