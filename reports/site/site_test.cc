@@ -289,7 +289,7 @@ TEST(Site, BrowsersShowEveryPageFromDisk) {
       {one, "assay conform --suite matrix --tier ci --backend cpu --filter op-0/f32/s0"},
       {"#/run/3/mlp/cpu/wide", "assay check '/models/mlp wide.hlo' --backend cpu --seed 3"},
       {"#/performance", "norm: slower by 20.0 %"},
-      {"#/performance/0", "one point is within"},
+      {"#/performance/0", "95 % of the points lie within"},
       {"#/bugs", "abs is <b>wrong</b>"},
       {"#/bugs/bug/0", "abs-rule"},
       {"#/bugs/cause/0", "HloModule m"},
@@ -298,6 +298,8 @@ TEST(Site, BrowsersShowEveryPageFromDisk) {
       {"#/accuracy", "share of the bound"},
       {"#/accuracy", "2 functions of one type each"},
       {"#/compare/1/2", "1 verdict differ"},
+      {"#/compare/4/4", "distinct bugs"},
+      {"#/compare/1/4", "have nothing in common"},
       {"#/runs", "assay bench --backend cpu"},
       {"#/run/99", "There is no run 99"},
       {"#/nowhere", "No such page"}};

@@ -48,19 +48,21 @@ assay.ticks = (low, high, most) => {
   return all;
 };
 
-// A line over points in order. options: values (null: a gap), labels, titles, marks [{at, tone, title}], bands [{from, to, low, high}], unit.
+// A line over points in order. options: values (null: a gap), labels, titles, marks [{at, tone, title, label}], bands [{from, to, low, high}],
+// places (where each point lies on the axis; else they are evenly apart), counts (values are whole numbers that hold until the next point).
 assay.lines = options => {
-  const width = 900, height = 260, left = 64, right = 14, top = 12, bottom = 30;
+  const width = 900, height = 260, left = 64, right = 14, top = (options.marks || []).some(m => m.label) ? 26 : 12, bottom = 30;
   const present = options.values.filter(v => v !== null);
   const all = present.concat(...(options.bands || []).map(b => [b.low, b.high]));
   let low = Math.min(...all), high = Math.max(...all);
   const pad = (high - low || Math.abs(high) * 0.05 || 1) * 0.08;
-  low -= pad; high += pad;
-  const n = Math.max(options.values.length - 1, 1);
-  const x = i => left + (width - left - right) * i / n;
+  low = options.counts ? 0 : low - pad; high += pad;
+  const n = Math.max(options.values.length - 1, 1), places = options.places;
+  const span = places ? places[places.length - 1] - places[0] || 1 : n;
+  const x = i => left + (width - left - right) * (places ? places[i] - places[0] : i) / span;
   const y = v => top + (height - top - bottom) * (high - v) / (high - low);
   const chart = assay.svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": options.title });
-  for (const t of assay.ticks(low, high, 5)) {
+  for (const t of assay.ticks(low, high, 5).filter(t => !options.counts || Number.isInteger(t))) {
     chart.append(assay.svg("line", { class: "grid-line", x1: left, x2: width - right, y1: y(t), y2: y(t) }),
       assay.svg("text", { class: "soft", x: left - 6, y: y(t) + 4, "text-anchor": "end" }, Math.abs(t) >= 1e5 ? t.toExponential(2) : String(+t.toPrecision(5))));
   }
@@ -69,18 +71,24 @@ assay.lines = options => {
       y: y(b.high), height: Math.max(y(b.low) - y(b.high), 1) }));
   }
   let path = "", pen = "M";
-  options.values.forEach((v, i) => { if (v === null) { pen = "M"; return; } path += `${pen}${x(i).toFixed(1)} ${y(v).toFixed(1)}`; pen = "L"; });
+  options.values.forEach((v, i) => { if (v === null) { pen = "M"; return; } path += `${options.counts && pen === "L" ? "H" + x(i).toFixed(1) : ""}${pen}${x(i).toFixed(1)} ${y(v).toFixed(1)}`; pen = "L"; });
   chart.append(assay.svg("path", { class: "line", d: path }));
   for (const mark of options.marks || []) {
     const at = x(mark.at - 0.5);
     chart.append(assay.titled(assay.svg("line", { class: "mark " + mark.tone, x1: at, x2: at, y1: top, y2: height - bottom }), mark.title));
+    // What a tooltip says cannot be printed: the commit stands above its line.
+    if (mark.label) chart.append(assay.svg("text", { class: "mark-name " + mark.tone, x: Math.min(Math.max(at, left + 24), width - right - 24), y: top - 8, "text-anchor": "middle" }, mark.label));
   }
   if (options.values.length <= 400) options.values.forEach((v, i) => {
     if (v !== null) chart.append(assay.titled(assay.svg("circle", { class: "dot", cx: x(i), cy: y(v), r: 2.6 }), options.titles[i]));
   });
-  const every = Math.ceil(options.labels.length / 8);
+  // A label where it does not run into the one before.
+  const room = (width - left - right) / 8;
+  let free = -Infinity;
   options.labels.forEach((label, i) => {
-    if (i % every === 0) chart.append(assay.svg("text", { class: "soft", x: x(i), y: height - 10, "text-anchor": i ? "middle" : "start" }, label));
+    if (x(i) < free || (places && i + 1 < places.length && x(n) - x(i) < room)) return;
+    free = x(i) + room * 0.99;
+    chart.append(assay.svg("text", { class: "soft", x: x(i), y: height - 10, "text-anchor": i ? "middle" : "start" }, label));
   });
   return chart;
 };

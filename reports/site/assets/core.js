@@ -114,7 +114,7 @@ assay.show = async () => {
   if (assay.turn !== turn) return;  // somebody went on meanwhile
   view.replaceChildren(...[content].flat(Infinity).filter(Boolean));
   view.dataset.shown = name;
-  document.getElementById("headline").hidden = name !== "overview";
+  document.getElementById("headline").hidden = name !== "overview" || !assay.data.index.runs.length;
   const section = page ? page.section || name : "";
   for (const a of document.querySelectorAll("#nav a")) {
     if (a.dataset.name === section) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
@@ -183,7 +183,10 @@ assay.indexed = () => {
   const index = assay.data.index;
   assay.runs = new Map(index.runs.map(run => [run.id, run]));
   document.getElementById("title").textContent = index.title;
-  document.getElementById("headline").replaceChildren(...index.headline.split("; ").map(part => assay.h("span", {}, part)));
+  document.getElementById("headline").replaceChildren(...index.headline.split("; ").map(part => {
+    const at = part.indexOf(" (");
+    return assay.h("span", {}, at < 0 ? part : [part.slice(0, at), assay.h("small", {}, part.slice(at))]);
+  }));
   document.getElementById("made").textContent = `Made ${assay.time(index.made_ms)} by assay ${index.assay} ${index.commit}. `;
 };
 

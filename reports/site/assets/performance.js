@@ -27,11 +27,12 @@ const seriesPage = async (id, measure) => {
   const select = h("select", { "aria-label": "measure", onchange: e => assay.go(["performance", id, e.target.value]) }, names.map(n => h("option", { selected: n === chosen }, n)));
   const chart = assay.lines({ title: `${one.workload}: ${chosen} over ${values.length} points`, values, labels: data.points.map(p => p[2].slice(0, 8)),
     titles: data.points.map((p, i) => `${assay.time(p[1])}, ${p[2]}: ${assay.number(values[i])}; code ${data.code[i] || "–"}`),
-    marks: changes.map(c => ({ at: places.get(c.point), tone: toneOf(c), title: `${c.commit_before}..${c.commit}: ${c.cause}` })), bands: noisy ? bandsOf(values, starts, data.noise[chosen]) : [] });
+    marks: changes.map(c => ({ at: places.get(c.point), tone: toneOf(c), label: c.commit.slice(0, 9), title: `${c.commit_before}..${c.commit}: ${c.cause}` })), bands: noisy ? bandsOf(values, starts, data.noise[chosen]) : [] });
+  const spread = noisy ? Math.exp(2 * data.noise[chosen]) - 1 : 0;
   const told = data.changes.filter(c => places.has(c.point));
   return [assay.crumbs(["Performance", ["performance"]], one.workload), h("h2", {}, one.workload), assay.card("", h("div", { class: "bar" }, h("label", {}, "measure ", select),
-    h("span", { class: "soft" }, noisy ? `one point is within ± ${(100 * (Math.exp(2 * data.noise[chosen]) - 1)).toFixed(2)} % (band)` : "the same in every run of the same code")), chart,
-    h("p", { class: "key" }, "dashed: ", h("span", {}, "red: worse"), h("span", {}, "green: better"), h("span", {}, "grey: the same code, so the machine or a library"))),
+    h("span", { class: "soft" }, noisy ? `95 % of the points lie within ± ${(100 * spread).toPrecision(2)} % (band)${spread > 0.3 ? ": too noisy for any but large changes; a quieter machine or more --samples help" : ""}` : "the same in every run of the same code")), chart,
+    h("p", { class: "key" }, changes.length ? ["dashed, with the first commit of the new level: ", h("span", {}, "red: worse"), h("span", {}, "green: better"), h("span", {}, "grey: the same code, so the machine or a library")] : "no change of level in this measure")),
     h("h2", {}, "Changes"), assay.card("", assay.table([{ title: "commits" }, { title: "change" }, { title: "" }, { title: "why" }], told.map(c => [h("code", {}, `${c.commit_before}..${c.commit}`), assay.link(["performance", id, c.measure], change(c)),
       h("span", { class: "badge " + (c.machine ? "none" : c.worse ? "bad" : "good") }, c.machine ? "same code" : c.worse ? "worse" : "better"), c.cause]), "No change of level.")),
     assay.card("", h("dl", {}, [["backend", one.subject], ["machine", one.machine], ["frozen reference", one.reference || "none"], ["flags", one.flags], data.left_out && ["older points, left out", data.left_out]].filter(Boolean).map(([k, v]) => [h("dt", {}, k), h("dd", {}, String(v))])),
@@ -52,15 +53,16 @@ const roofline = rows => {
     roofs: roofs.map(r => ({ name: r[1].split(".").pop(), at: v => Math.min(flops, v * r[3]) })) }));
 };
 
-const speedCards = async () => {
+assay.metricNames = { run_seconds: "a run", compile_seconds: "compilation", run_speedup: "speed-up of runs", run_speedup_reused: "speed-up of runs, buffers reused", compile_speedup: "speed-up of compilation" };
+assay.speedCards = async only => {
   const h = assay.h, cards = [];
-  for (const { run, rows } of (await assay.load("speed")).slice(0, 6)) {
+  for (const { run, rows } of (await assay.load("speed")).filter(one => only === undefined || one.run === only).slice(0, 6)) {
     const times = rows.filter(r => /^(run|compile)_(seconds|speedup|speedup_reused)$/.test(r[1]));
     if (!times.length || !assay.runs.has(run)) continue;
     const value = r => /seconds/.test(r[1]) ? [assay.seconds(r[3]), `${assay.seconds(r[4])} … ${assay.seconds(r[5])}`] : [r[3].toFixed(2), `${r[4].toFixed(2)} … ${r[5].toFixed(2)}`];
     const roof = roofline(rows);
     cards.push(assay.card(`Run ${run}: ${assay.who(assay.runs.get(run))}, ${assay.time(assay.runs.get(run).ms)}`, h("p", { class: "soft" }, "Speed-ups are the peer's time divided by ours: above 1 is faster. Medians with their 95 % intervals."),
-      assay.table([{ title: "workload" }, { title: "of" }, { title: "who" }, { title: "median", number: true }, { title: "95 % interval", number: true }, { title: "samples", number: true }], times.map(r => [r[0], r[1], r[2], ...value(r), String(r[6])]))), roof);
+      assay.table([{ title: "workload" }, { title: "of" }, { title: "who" }, { title: "median", number: true }, { title: "95 % interval", number: true }, { title: "samples", number: true }], times.map(r => [r[0], assay.metricNames[r[1]] || r[1], r[2], ...value(r), String(r[6])]))), roof);
   }
   return cards;
 };
@@ -99,12 +101,12 @@ assay.pages.performance = {
     if (id !== undefined) return seriesPage(id, measure);
     const h = assay.h, list = await assay.load("performance");
     const groups = assay.changeGroups(list);
-    const speed = await speedCards();
+    const speed = await assay.speedCards();
     return [h("h2", {}, "Performance over time"), list.length ? assay.card("", assay.table([{ title: "workload" }, { title: "backend" }, { title: "ratio to the frozen reference" }, { title: "points", number: true }, { title: "newest" }, { title: "changes", number: true }],
       list.map(s => ({ to: ["performance", String(s.id)], cells: [assay.link(["performance", String(s.id)], s.workload), s.subject, s.ratios.length > 1 ? assay.spark(s.ratios) : "–", assay.grouped(s.points), `${day(s.last_ms)} ${s.commit.slice(0, 9)}`,
         h("span", { class: s.changes.some(c => c.worse && !c.machine) ? "badge bad" : "" }, String(s.changes.filter(c => !c.machine).length))] }))))
       : [h("p", {}, "No series is in this store."), assay.command("assay bench --record bench/workloads")],
       groups.length ? [h("h2", {}, "Changes by cause"), assay.paged(groups, 40, part => assay.card("", assay.changeTable(part)))] : null,
-      speed.length ? [h("h2", {}, "Speed beside peers"), speed] : null];
+      speed.length ? [h("h2", {}, "Speed, and beside peers"), speed] : null];
   },
 };

@@ -61,16 +61,16 @@ assay.pages.overview = {
     const all = {};
     for (const kind of index.kinds) if (kind.counts) added(all, kind.counts);
     const worse = assay.changeGroups(performance).filter(g => g.worse), slower = worse.filter(g => g.time > 0).length;
-    const tones = assay.byTone(all);
+    const tones = assay.byTone(all), found = bugs.filter(b => !assay.isPlanted(b)).length;
     const tiles = h("div", { class: "tiles" }, assay.tile(assay.grouped(sum(all)), "results known", ""), assay.tile(assay.percent(tones.passed, sum(all) - tones.none), "of supported pass", tones.bad ? "mild" : "good"),
       assay.tile(assay.grouped(tones.bad), "wrong now", tones.bad ? "bad" : "good"), assay.tile(assay.grouped(tones.mild), "open", tones.mild ? "mild" : ""),
-      assay.tile(assay.grouped(bugs.length), "bugs from campaigns", bugs.length ? "bad" : ""), assay.tile(assay.grouped(causes.length), "known causes", ""),
-      assay.tile(assay.grouped(performance.length), "performance series", ""), assay.tile(assay.grouped(slower), "changes that made something slower", slower ? "bad" : ""), assay.tile(assay.grouped(worse.length - slower), "that made only code or memory larger", worse.length > slower ? "mild" : ""));
+      assay.tile(assay.grouped(found), "bugs from campaigns", found ? "bad" : ""), assay.tile(assay.grouped(causes.length), "known causes", ""),
+      assay.tile(assay.grouped(performance.length), "performance series", ""), assay.tile(assay.grouped(slower), "changes made something slower", slower ? "bad" : ""), assay.tile(assay.grouped(worse.length - slower), "made code or memory larger", worse.length > slower ? "mild" : ""));
     const cards = [...backends].map(([who, kinds]) => assay.card(who, kinds.map(([i, kind, run]) => h("div", { class: "kindrow" },
-      h("div", {}, assay.link(kind.counts ? ["kind", String(i)] : ["run", String(run.id)], assay.what(run)), h("br"),
-        kind.counts ? assay.badges(kind.counts) : run.verb === "accuracy" ? assay.link(["accuracy"], "how far functions are off") : h("small", {}, run.programs !== undefined ? `${assay.count(run.programs, "program")}, ${assay.count(run.findings, "finding")}` : "no results"),
+      h("div", {}, assay.link(kind.counts ? ["kind", String(i)] : run.verb === "accuracy" ? ["accuracy"] : ["run", String(run.id)], assay.what(run)), h("br"),
+        kind.counts ? assay.badges(kind.counts) : run.verb === "accuracy" ? h("small", {}, "how far functions are off, in ulps") : h("small", {}, run.programs !== undefined ? `${assay.count(run.programs, "program")}, ${assay.count(run.findings, "finding")}` : "no results"),
         h("small", {}, ` ${assay.time(run.ms)}, ${run.commit}`)),
-      kind.runs.some(id => assay.runs.get(id).cases) ? assay.columns(kind.runs.map(id => assay.runs.get(id)).reverse()) : null))));
+      kind.runs.filter(id => assay.runs.get(id).cases).length > 1 ? assay.columns(kind.runs.map(id => assay.runs.get(id)).reverse()) : null))));
     return [h("h2", {}, "Overview"), tiles, worse.length ? [h("h2", {}, "What got worse"), assay.card("", assay.changeTable(worse.slice(0, 8)), h("p", {}, worse.length > 8 ? `${worse.length - 8} more, and what got better: ` : "", assay.link(["performance"], "all series")))] : performance.length ? h("p", {}, `Nothing got slower or larger: ${performance.length} series. `, assay.link(["performance"], "All series")) : null,
       h("h2", {}, "By backend"), h("div", { class: "grid" }, cards)];
   },
@@ -161,10 +161,12 @@ const setPage = sort => async (id, name, column, rest, inputs) => {
   const home = sort === "kind" ? ["Overview", ["overview"]] : ["Runs", ["runs"]];
   if (name === undefined) {
     if (set.run.verb === "fuzz") return assay.campaignPage(set.run);
+    const ulps = set.run.verb === "accuracy" ? (await assay.load("ulps")).filter(one => one.run === set.run.id) : [];
+    const speed = set.run.verb === "bench" ? await assay.speedCards(set.run.id) : [];
     const history = set.kind ? set.kind.runs.map(i => assay.runs.get(i)).reverse() : [];
     return [assay.crumbs(home, title), h("h2", {}, title), assay.card("", h("p", {}, assay.badges(set.counts)), runFacts(set.run),
       history.length > 1 ? [h("p", { class: "soft" }, `${assay.count(history.length, "run")}, oldest left:`), assay.columns(history), h("p", {}, assay.link(["compare", String(history[history.length - 2].id), String(history[history.length - 1].id)], "What changed in the last run"))] : null),
-      set.families.length ? heatCard(set) : null, set.matrix || !set.families.length ? null : assay.card("", familyTable(set))];
+      ulps.map(one => assay.ulpCard(one, ulps)), speed, set.families.length ? heatCard(set) : null, set.matrix || !set.families.length ? null : assay.card("", familyTable(set))];
   }
   const family = set.families.find(f => f.n === name);
   if (!family) throw new Error(`There is no ${name} in this run.`);
@@ -181,14 +183,42 @@ const setPage = sort => async (id, name, column, rest, inputs) => {
 assay.pages.kind = { section: "overview", show: setPage("kind") };
 assay.pages.run = { section: "runs", show: setPage("run") };
 
-// Every matrix that is known, side by side where there are several.
+// Where matrices differ: the ops and types that are not judged alike everywhere, and how many are wrong on one backend alone.
+const differences = sets => {
+  const h = assay.h, rows = [], alone = sets.map(() => 0);
+  const names = [...new Set(sets.flatMap(set => set.families.map(f => f.n)))].sort();
+  for (const name of names) {
+    const families = sets.map(set => set.families.find(f => f.n === name));
+    const types = [...new Set(families.flatMap(f => Object.keys((f && f.c) || {})))].sort(byType);
+    const cells = families.map(() => []);
+    for (const type of types) {
+      const tones = families.map(f => worst(named(((f && f.c) || {})[type] || {})));
+      if (new Set(tones.map(t => t[0])).size === 1) continue;
+      const wrong = tones.flatMap((t, i) => t[0] === "bad" ? [i] : []);
+      if (wrong.length === 1 && sets.length > 1) ++alone[wrong[0]];
+      tones.forEach((t, i) => cells[i].push([type, ...t]));
+    }
+    if (cells[0].length) rows.push([name, cells, cells.some(c => c.some(([, tone]) => tone === "bad"))]);
+  }
+  rows.sort((x, y) => y[2] - x[2]);
+  const words = { passed: "good", bad: "bad", mild: "mild", none: "none", empty: "none" };
+  return assay.card("Where they differ", h("p", { class: "soft" }, "Op and type cells that are wrong on one alone: ", sets.map((set, i) => `${i ? ", " : ""}${assay.grouped(alone[i])} on ${set.run.backend}`), ". An empty cell of a row is judged alike."),
+    assay.paged(rows, 40, part => assay.table([{ title: "op" }, ...sets.map(set => ({ title: assay.who(set.run) }))], part.map(([name, cells]) => [h("span", { class: "word" }, name), ...cells.map((cell, i) => {
+      const by = new Map();
+      for (const [type, tone, letter] of cell) by.set(tone + letter, [...(by.get(tone + letter) || []), [type, tone, letter]]);
+      return [...by.values()].map(group => h("div", {}, h("span", { class: "badge " + words[group[0][1]] }, group[0][2] || "no cell"),
+        group.map(([type, tone]) => [" ", tone === "empty" ? type : assay.link([...sets[i].at, name, type], type)])));
+    })]), "Every cell that they share is judged alike.")));
+};
+
+// Every matrix that is known; where there are several, first how they differ.
 assay.pages.matrix = {
   show: async () => {
     const index = assay.data.index, h = assay.h;
     const kinds = index.kinds.map((kind, i) => [i, kind, assay.newestOf(kind)]).filter(([, kind, run]) => kind.counts && run.verb === "conform" && run.suite === "matrix");
     if (!kinds.length) return [h("h2", {}, "Conformance matrix"), h("p", {}, "No run of the matrix is in the store."), assay.command("assay conform --suite matrix --tier ci --backend cpu")];
     const sets = await Promise.all(kinds.map(([i]) => assay.dataset("kind", i)));
-    return [h("h2", {}, "Conformance matrix"), sets.map(set => [h("h3", {}, `${assay.who(set.run)}, tier ${set.run.tier || "smoke"} `, assay.link(set.at, "details")), h("p", {}, assay.badges(set.counts)), heatCard(set)])];
+    return [h("h2", {}, "Conformance matrix"), sets.length > 1 ? differences(sets) : null, sets.map(set => [h("h3", {}, `${assay.who(set.run)}, tier ${set.run.tier || "smoke"} `, assay.link(set.at, "details")), h("p", {}, assay.badges(set.counts)), heatCard(set)])];
   },
 };
 
@@ -198,7 +228,7 @@ assay.pages.runs = {
     return [h("h2", {}, "Runs"), assay.card("", assay.paged(assay.data.index.runs, 200, part => assay.table(
       [{ title: "run", number: true }, { title: "started" }, { title: "what" }, { title: "judged" }, { title: "results" }, { title: "took", number: true }, { title: "commit" }],
       part.map(run => ({ to: ["run", String(run.id)], cells: [assay.link(["run", String(run.id)], String(run.id)), assay.time(run.ms), h("code", {}, run.command.slice(0, 90)), assay.who(run),
-        run.cases ? assay.badges(run.counts) : run.programs !== undefined ? `${assay.count(run.programs, "program")}, ${assay.count(run.findings, "finding")}` : "", assay.seconds(run.seconds), h("code", {}, run.commit)] })))))];
+        run.cases ? assay.badges(run.counts) : run.programs !== undefined ? `${assay.count(run.programs, "program")}, ${assay.count(run.findings, "finding")}` : "", assay.seconds(run.seconds), h("code", { class: "word" }, run.commit)] })))))];
   },
 };
 
@@ -210,24 +240,56 @@ const changesOf = async (a, b, sameSubject) => {
   for (const f of b.families) families.set(f.n, [families.has(f.n) ? families.get(f.n)[0] : null, f]);
   for (const [name, [x, y]] of families) {
     if (x && y && x.d === y.d) continue;
-    const strip = c => sameSubject || a.matrix ? c : { ...c, column: "" };
+    const strip = c => ({ ...c, own: c.column, column: sameSubject || a.matrix ? c.column : "" });
     const before = keyed((x ? await assay.cases(a, x) : []).map(strip)), after = keyed((y ? await assay.cases(b, y) : []).map(strip));
     for (const [key, one] of before) {
       const other = after.get(key);
-      if (!other || other.status !== one.status) changes.push({ family: name, name: one.name, column: one.column, from: one.status, to: other ? other.status : "not there", detail: (other || one).detail });
+      if (!other || other.status !== one.status) changes.push({ family: name, name: one.name, column: one.column, from: one.status, to: other ? other.status : "not there", detail: (other || one).detail, at: [...(other ? b : a).at, name, (other || one).own, one.name, (other || one).inputs] });
     }
-    for (const [key, other] of after) if (!before.has(key)) changes.push({ family: name, name: other.name, column: other.column, from: "not there", to: other.status, detail: other.detail });
+    for (const [key, other] of after) if (!before.has(key)) changes.push({ family: name, name: other.name, column: other.column, from: "not there", to: other.status, detail: other.detail, at: [...b.at, name, other.own, other.name, other.inputs] });
   }
   return changes;
 };
 
+// Runs without verdicts have figures by name: {name: [value, how it is written, whether more is worse]}.
+const figuresOf = async run => {
+  const figures = new Map();
+  if (run.verb === "bench") for (const one of (await assay.load("speed")).filter(one => one.run === run.id)) for (const [name, metric, who, value] of one.rows) {
+    if (/_seconds$/.test(metric) && name !== "machine") figures.set(`${name}: ${assay.metricNames[metric] || metric}${who === run.backend ? "" : ", " + who}`, [value, assay.seconds, true]);
+  }
+  if (run.verb === "accuracy") for (const one of (await assay.load("ulps")).filter(one => one.run === run.id)) for (const [name, m] of one.functions) {
+    figures.set(`${name}: worst, in ulps`, [m.worst || 0, assay.number, true]);
+  }
+  if (run.verb === "fuzz") for (const one of (await assay.load("campaigns")).runs.filter(one => one.run === run.id)) {
+    for (const name of ["programs", "compared", "inconclusive", "findings", "buckets"]) figures.set(name === "buckets" ? "distinct bugs" : name, [one.figures[name] || 0, assay.grouped, name === "findings" || name === "buckets" || name === "inconclusive"]);
+    for (const bug of await assay.load("bugs")) if (one.buckets.includes(bug.bucket)) figures.set("found: " + bug.title, [1, () => "yes", true]);
+  }
+  return figures;
+};
+
+// Figures of two runs of one verb, those that moved most first.
+const compareFigures = async (a, b) => {
+  const h = assay.h, x = await figuresOf(a), y = await figuresOf(b);
+  const names = [...new Set([...x.keys(), ...y.keys()])];
+  const moved = name => x.has(name) && y.has(name) && x.get(name)[0] > 0 && y.get(name)[0] > 0 ? y.get(name)[0] / x.get(name)[0] : x.has(name) && y.has(name) && x.get(name)[0] === y.get(name)[0] ? 1 : Infinity;
+  names.sort((p, q) => Math.abs(Math.log(moved(q))) - Math.abs(Math.log(moved(p))) || 0);
+  const cell = of => of ? of[1](of[0]) : "–";
+  return assay.card("", assay.paged(names, 300, part => assay.table([{ title: "" }, { title: "A", number: true }, { title: "B", number: true }, { title: "B / A", number: true }], part.map(name => {
+    const ratio = moved(name), worse = (x.get(name) || y.get(name))[2];
+    return [name, cell(x.get(name)), cell(y.get(name)), !isFinite(ratio) ? "" : h("span", { class: worse && ratio > 1.05 ? "badge mild" : worse && ratio < 0.95 ? "badge good" : "" }, ratio.toFixed(2))];
+  }), "These runs left no figures.")));
+};
+
 assay.pages.compare = {
   show: async (left, right) => {
-    const h = assay.h, runs = assay.data.index.runs.filter(run => run.cases);
+    const h = assay.h, runs = assay.data.index.runs.filter(run => run.cases || ["bench", "accuracy", "fuzz"].includes(run.verb));
     const pick = (chosen, other) => h("select", { "aria-label": "run", onchange: e => assay.go(other(e.target.value)) }, h("option", { value: "" }, "choose a run"),
       runs.map(run => h("option", { value: run.id, selected: String(run.id) === chosen }, `${run.id}: ${assay.who(run)}, ${assay.what(run)}, ${assay.time(run.ms)}`)));
     const bar = h("div", { class: "bar" }, h("label", {}, "A ", pick(left, v => ["compare", v, right || ""])), h("label", {}, "B ", pick(right, v => ["compare", left || "", v])));
-    if (!left || !right) return [h("h2", {}, "Compare two runs"), assay.card("", bar, h("p", { class: "soft" }, "Choose two runs: verdicts that differ are listed."))];
+    if (!left || !right) return [h("h2", {}, "Compare two runs"), assay.card("", bar, h("p", { class: "soft" }, "Choose two runs: of runs that judge, verdicts that differ are listed; of measurements, accuracy and campaigns, their figures side by side."))];
+    const one = assay.runs.get(+left), other = assay.runs.get(+right);
+    if (one && other && !(one.cases && other.cases)) return [h("h2", {}, "Compare two runs"), assay.card("", bar, h("div", { class: "two" }, [one, other].map((run, i) => h("div", {}, h("h3", {}, "AB"[i] + ": " + assay.who(run)), runFacts(run))))),
+      one.verb === other.verb ? await compareFigures(one, other) : h("p", {}, `A run of ${one.verb} and one of ${other.verb} have nothing in common that could be compared.`)];
     const [a, b] = await Promise.all([assay.dataset("run", left), assay.dataset("run", right)]);
     const changes = await changesOf(a, b, a.run.backend === b.run.backend);
     const table = {};
@@ -239,6 +301,6 @@ assay.pages.compare = {
       assay.card(`${assay.count(changes.length, "verdict")} differ`, assay.table([{ title: "A" }, { title: "B" }, { title: "cases", number: true }],
         Object.entries(table).sort((x, y) => y[1] - x[1]).map(([k, n]) => [...k.split("\u0000").map(word), assay.grouped(n)]), "The verdicts are the same."),
       changes.length ? assay.paged(changes, 300, part => assay.table([{ title: "case" }, { title: a.matrix ? "type" : "who" }, { title: "A" }, { title: "B" }, { title: "why" }],
-        part.map(c => [c.family === c.name ? c.name : c.family + " " + c.name, c.column, word(c.from), word(c.to), h("small", {}, c.detail.split("\n")[0].slice(0, 140))]))) : null)];
+        part.map(c => ({ to: c.at, cells: [assay.link(c.at, c.name || c.family), c.column, word(c.from), word(c.to), h("small", {}, c.detail.split("\n")[0].slice(0, 140))] })))) : null)];
   },
 };
