@@ -37,6 +37,15 @@ TEST(EstimateMedian, TakesTheOrderStatisticsOfTheSignTest) {
   EXPECT_EQ(hundred.upper, 61);
 }
 
+TEST(CalmTenth, IsNotMovedByDisturbedRuns) {
+  EXPECT_EQ(CalmTenth({}), 0);
+  EXPECT_EQ(CalmTenth({7}), 7);
+  std::vector<double> runs = Ramp(21);
+  EXPECT_EQ(CalmTenth(runs), 3);
+  for (size_t i = 0; i < 15; ++i) runs[i] *= 40;
+  EXPECT_EQ(CalmTenth(runs), 3);
+}
+
 TEST(EstimateMedian, SaysWhenSamplesAreTooFew) {
   MedianInterval three = EstimateMedian(Ramp(3));
   EXPECT_EQ(three.lower, 1);

@@ -18,9 +18,10 @@ struct Measured {
   std::string backend;
   std::string verdict;  // pass, fail, inconclusive, or why it was not judged
   MedianInterval run, compile;
-  int64_t peak_bytes = 0;  // 0: not known
-  double kernels = 0;      // 0: not known
-  double bytes_moved = 0;  // by its kernels, each operand and result once; 0: not known
+  double calm_run_seconds = 0;  // a tenth of the runs took less
+  int64_t peak_bytes = 0;       // 0: not known
+  double kernels = 0;           // 0: not known
+  double bytes_moved = 0;       // by its kernels, each operand and result once; 0: not known
   std::map<std::string, double> statistics;  // all that the executable tells
 };
 

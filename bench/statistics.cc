@@ -37,6 +37,13 @@ MedianInterval EstimateMedian(std::vector<double> samples) {
   return result;
 }
 
+double CalmTenth(std::vector<double> samples) {
+  if (samples.empty()) return 0;
+  const auto at = samples.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 10);
+  std::nth_element(samples.begin(), at, samples.end());
+  return *at;
+}
+
 std::vector<double> PairedRatios(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {

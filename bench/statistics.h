@@ -16,6 +16,10 @@ struct MedianInterval {
 };
 MedianInterval EstimateMedian(std::vector<double> samples);
 
+// The sample that a tenth of them lie below, 0 of nothing: the time of runs that nobody disturbed.
+// Others on the machine only ever make a run slower, so that it is steadier than the median.
+double CalmTenth(std::vector<double> samples);
+
 // a[i] / b[i]: samples taken in the same round share what the machine was doing then.
 std::vector<double> PairedRatios(const std::vector<double>& a, const std::vector<double>& b);
 

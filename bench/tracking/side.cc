@@ -72,6 +72,7 @@ absl::StatusOr<SideSample> TakeSample(const Side& side, const std::string& path,
   ASSAY_ASSIGN_OR_RETURN(const nlohmann::json json, WorkloadLine(ran, side.label));
   SideSample sample;
   sample.run_seconds = Number(json, "run_seconds", "median");
+  sample.calm_seconds = Number(json, "calm_run_seconds");
   sample.measures["compile_seconds"] = Number(json, "compile_seconds", "median");
   for (const char* name : {"peak_bytes", "kernels", "bytes_moved"}) {
     if (Number(json, name) > 0) sample.measures[name] = Number(json, name);

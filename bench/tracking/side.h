@@ -38,6 +38,7 @@ struct SampleOptions {
 
 struct SideSample {
   double run_seconds = 0;                  // median of the runs of one process
+  double calm_seconds = 0;                 // a tenth took less; 0: older programs do not tell
   std::map<std::string, double> measures;  // deterministic ones, and compile times by stage
 };
 // A process of its own that compiles and runs the workload. Errors say what it said.

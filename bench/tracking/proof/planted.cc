@@ -100,9 +100,11 @@ absl::Status Planter::AddIdle(std::vector<PlantedChange>& changes) {
   }
   ASSAY_ASSIGN_OR_RETURN(ratio, RatioOf(WithIdle(turns), 7));
   const double turns_of_a_run = static_cast<double>(turns) / (ratio - 1);
-  for (double step : {0.01, 0.02, 0.05, 0.1, 0.2}) {
+  std::map<double, int> times;
+  for (double step : options_.steps) {
     PlantedChange change;
     change.kind = absl::StrFormat("idle, %.0f %% of the time", step * 100);
+    if (const int time = ++times[step]; time > 1) change.name = StrCat("again ", time);
     change.backend = WithIdle(kUsualTurns + std::llround(step * turns_of_a_run));
     change.causes = {"code generation"};
     change.step = step;
@@ -213,6 +215,40 @@ absl::StatusOr<Series> Planter::Points(const std::string& backend, int64_t count
   return points;
 }
 
+// Gives a change its points, behind those of the level before.
+absl::Status AddPoints(Planter& planter, const PlantedOptions& options, const Series& before,
+                       PlantedChange& change) {
+  ASSAY_ASSIGN_OR_RETURN(const Series after,
+                         planter.Points(change.backend, options.after, options.before, &before));
+  change.points = before;
+  change.at = before.size();
+  change.points.insert(change.points.end(), after.begin(), after.end());
+  for (PointRow& point : change.points) {
+    point.workload =
+        StrCat(change.workload, ", ", change.kind, change.name.empty() ? "" : " " + change.name);
+    point.flags = FlagsOf(change);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeModule(const std::string& path, const PlantedOptions& options,
+                        const std::function<absl::Status(const PlantedChange&)>& keep,
+                        std::vector<PlantedChange>& all) {
+  Planter planter(path, options);
+  ASSAY_ASSIGN_OR_RETURN(std::vector<PlantedChange> changes, planter.Choose());
+  Series before;
+  for (PlantedChange& change : changes) {
+    change.workload = NameOfWorkload(path);
+    if (before.empty() || (options.own_levels && change.step > 0)) {
+      ASSAY_ASSIGN_OR_RETURN(before, planter.Points(kUsual, options.before, 0, nullptr));
+    }
+    ASSAY_RETURN_IF_ERROR(AddPoints(planter, options, before, change));
+    ASSAY_RETURN_IF_ERROR(keep(change));
+    all.push_back(std::move(change));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<PlantedChange>> TakePlanted(
@@ -220,25 +256,10 @@ absl::StatusOr<std::vector<PlantedChange>> TakePlanted(
     const std::function<absl::Status(const PlantedChange&)>& keep) {
   std::vector<PlantedChange> all;
   for (const std::string& path : paths) {
-    Planter planter(path, options);
-    ASSAY_ASSIGN_OR_RETURN(std::vector<PlantedChange> changes, planter.Choose());
-    ASSAY_ASSIGN_OR_RETURN(const Series before, planter.Points(kUsual, options.before, 0, nullptr));
-    for (PlantedChange& change : changes) {
-      ASSAY_ASSIGN_OR_RETURN(const Series after, planter.Points(change.backend, options.after,
-                                                                options.before, &before));
-      change.workload = NameOfWorkload(path);
-      change.points = before;
-      change.at = before.size();
-      change.points.insert(change.points.end(), after.begin(), after.end());
-      for (PointRow& point : change.points) {
-        point.workload = StrCat(change.workload, ", ", change.kind,
-                                change.name.empty() ? "" : " " + change.name);
-        point.flags = FlagsOf(change);
-      }
-      ASSAY_RETURN_IF_ERROR(keep(change));
-      all.push_back(std::move(change));
-    }
+    const absl::Status status = TakeModule(path, options, keep, all);
+    if (!status.ok()) std::fprintf(stderr, "%s: %s\n", path.c_str(), status.ToString().c_str());
   }
+  if (all.empty() && !paths.empty()) return absl::UnavailableError("no module gave a series");
   return all;
 }
 

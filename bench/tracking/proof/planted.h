@@ -30,16 +30,22 @@ struct PlantedOptions {
   std::string program;              // of Assay
   int64_t before = 20, after = 12;  // points
   int64_t pairs = 2;                // of processes per point
-  int64_t most_of_compiler = 8;     // passes and rules per workload
+  // Loops that do nothing, as shares of the run's time; one that is there several times is taken as
+  // often, each time in a series of its own.
+  std::vector<double> steps = {0.01, 0.02, 0.05, 0.1, 0.2};
+  // Each of these series has a level before that is its own, so that none tells what another did.
+  bool own_levels = false;
+  int64_t most_of_compiler = 8;  // passes and rules per workload
   // Each level is counted once, and only where no other measure that is the same in every run tells
   // it from the one before: by valgrind a count takes longer than all else.
   bool count_instructions = true;
-  SampleOptions sampling = {0.03, 0.2, 1, 120};
+  SampleOptions sampling = {0.005, 0.2, 1, 120};
 };
 
-// Plants, for each module: loops that do nothing and take 1, 2, 5, 10 and 20 % of the run; one that
-// takes 1 % of the instructions; passes left out, and rules refused, that change the code. The
-// level before is taken once per module. `keep` gets every series when it is complete.
+// Plants, for each module: loops that do nothing; one that takes 1 % of the instructions; passes
+// left out, and rules refused, that change the code. The level before is taken once per module,
+// unless own levels are asked for. `keep` gets every series when it is complete; a module that
+// cannot be run is told and left out.
 absl::StatusOr<std::vector<PlantedChange>> TakePlanted(
     const std::vector<std::string>& paths, const PlantedOptions& options,
     const std::function<absl::Status(const PlantedChange&)>& keep);

@@ -1,14 +1,19 @@
 // Repeats the proof of docs/performance-tracking.md:
 //   tracking_proof NOISE.txt SERIES                  detection and false alarms of the detector
 //   tracking_proof --causes ASSAY MODULE ...         causes of planted changes of the compiler
-//   tracking_proof --series STORE ASSAY [--no-instructions] MODULE ...
+//   tracking_proof --series STORE ASSAY [OPTION ...] MODULE ...
 //                                                    series with planted changes, taken for real
+//     --no-instructions  do not count them
+//     --steps 5,5,10     idle loops, in percent of the time; each series has its own level before
+//     --pairs 1          pairs of processes per point (2)
+//     --compiler 2       passes and rules per module at most (8)
 //   tracking_proof --series STORE                    the table of such a store
 // NOISE.txt has a series of ratios per line. A change of the compiler is a pass left out, of those
 // that changed the module; its cause is named rightly if the sentence names that pass or a rule
 // that fires in it.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -25,6 +30,31 @@
 namespace assay {
 namespace {
 
+// Takes the options out of the words before the modules.
+bool ReadOptions(std::vector<std::string>& words, PlantedOptions& options) {
+  options.count_instructions = std::erase(words, "--no-instructions") == 0;
+  while (words.size() >= 2 && words[0].rfind("--", 0) == 0) {
+    const std::string name = words[0], value = words[1];
+    words.erase(words.begin(), words.begin() + 2);
+    if (name == "--steps") {
+      options.steps.clear();
+      options.own_levels = true;
+      std::istringstream steps(value);
+      for (std::string step; std::getline(steps, step, ',');) {
+        options.steps.push_back(std::atof(step.c_str()) / 100);
+      }
+    } else if (name == "--pairs") {
+      options.pairs = std::atoll(value.c_str());
+    } else if (name == "--compiler") {
+      options.most_of_compiler = std::atoll(value.c_str());
+    } else {
+      std::fprintf(stderr, "there is no option %s\n", name.c_str());
+      return false;
+    }
+  }
+  return true;
+}
+
 // Takes series with planted changes into a store; without modules judges those that it has.
 int ProveSeries(const std::string& path, const std::string& program,
                 std::vector<std::string> modules) {
@@ -35,7 +65,7 @@ int ProveSeries(const std::string& path, const std::string& program,
   }
   PlantedOptions options;
   options.program = program;
-  options.count_instructions = std::erase(modules, "--no-instructions") == 0;
+  if (!ReadOptions(modules, options)) return 2;
   const auto keep = [&](const PlantedChange& change) {
     std::fprintf(stderr, "%s: %s %s\n", change.workload.c_str(), change.kind.c_str(),
                  change.name.c_str());

@@ -23,7 +23,8 @@ void TrackingOptions::Declare(OptionList& line) {
       .ShowDefault();
   line.AddDuration("--budget", budget,
                    "End undecided after this; --ab without it after ten minutes, --bisect never");
-  line.Add("--samples", samples, "Pairs of processes per point of --record")
+  line.Add("--samples", samples,
+           "Pairs of processes per point of --record; three times as many where they disagree")
       .Positive()
       .ShowDefault();
   line.Add("--candidate", candidate, "Record this side instead of this program");

@@ -112,6 +112,7 @@ WorkloadResult MeasureOne(const Options& options, const std::string& path,
     one.backend = backend.Describe().name;
     one.verdict = judge.has_value() ? judge->VerdictOn(backend, timing.output) : "not judged";
     one.run = EstimateMedian(timing.run_seconds);
+    one.calm_run_seconds = CalmTenth(timing.run_seconds);
     one.compile = EstimateMedian(timing.compile_seconds);
     one.peak_bytes = timing.peak_bytes;
     one.kernels = Statistic(timing, "kernels");
@@ -145,6 +146,7 @@ nlohmann::json ToJson(const WorkloadResult& one) {
     json["backends"].push_back({{"backend", backend.backend},
                                 {"verdict", backend.verdict},
                                 {"run_seconds", IntervalJson(backend.run)},
+                                {"calm_run_seconds", backend.calm_run_seconds},
                                 {"compile_seconds", IntervalJson(backend.compile)},
                                 {"peak_bytes", backend.peak_bytes},
                                 {"kernels", backend.kernels},
