@@ -1,5 +1,5 @@
 // Products of matrices large enough to be packed, with what networks make of them: bias,
-// activation, residual, scale, conversion.
+// activation, residual, scale, conversion. Attention, and running values along long lines.
 #include "fuzz/generator/recipes/recipes.h"
 
 namespace assay {
@@ -73,8 +73,101 @@ Instruction* BuildLayer(Program& program, Opcode) {
   return x;
 }
 
+// The weights of rows of scores: how much each is of the row's sum, with or without exponentials.
+Instruction* WeightsOf(Program& program, Instruction* scores) {
+  const Shape shape = scores->shape();
+  const ElementType type = shape.element_type();
+  const DimVector dimensions(shape.dimensions().begin(), shape.dimensions().end());
+  DimVector kept;
+  for (int64_t d = 0; d + 1 < shape.rank(); ++d) kept.push_back(d);
+  const auto by_row = [&](Opcode combiner, Opcode opcode, Instruction* rows) {
+    const Reducer reducer = MakeReducerOf(program, combiner, type);
+    Instruction* of_row =
+        program.Reduce(rows, reducer.init, {shape.rank() - 1}, reducer.computation);
+    return program.Binary(opcode, rows, program.Broadcast(of_row, dimensions, kept));
+  };
+  Instruction* weights = by_row(Opcode::kMaximum, Opcode::kSubtract, scores);
+  if (!program.choices().Percent(75)) return weights;
+  return by_row(Opcode::kAdd, Opcode::kDivide, program.Unary(Opcode::kExponential, weights));
+}
+
+// Scores of queries by keys, weights of their rows, and sums of values by these weights.
+Instruction* BuildAttention(Program& program, Opcode) {
+  if (!program.scope().entry) return nullptr;
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kF);
+  if (!Admits(Opcode::kExponential, type)) return nullptr;
+  const int64_t queries = choices.Pick<int64_t>({1, 3, 8, 17});
+  const int64_t keys = choices.Pick<int64_t>({16, 31, 32, 33, 64, 130});
+  const int64_t depth = choices.Pick<int64_t>({1, 4, 8});
+  const int64_t width = choices.Pick<int64_t>({1, 8, 17});
+  const bool is_batched = choices.Percent(40), keys_turned = choices.Percent(30);
+  const int64_t first = is_batched ? 1 : 0;
+  const auto array = [&](int64_t rows, int64_t columns) {
+    DimVector sizes = {rows, columns};
+    if (is_batched) sizes.insert(sizes.begin(), 2);
+    return sizes;
+  };
+  const auto product = [&](Instruction* lhs, Instruction* rhs, int64_t of_rhs, DimVector result) {
+    Attributes attributes;
+    if (is_batched) attributes.Set(Attr::kLhsBatchDims, {0}).Set(Attr::kRhsBatchDims, {0});
+    attributes.Set(Attr::kLhsContractingDims, {first + 1});
+    attributes.Set(Attr::kRhsContractingDims, {of_rhs});
+    return program.Emit(Opcode::kDot, Shape::Array(type, result), {lhs, rhs},
+                        std::move(attributes));
+  };
+  Instruction* q = LargeOperand(program, type, array(queries, depth));
+  Instruction* k =
+      LargeOperand(program, type, keys_turned ? array(depth, keys) : array(keys, depth));
+  Instruction* x = product(q, k, keys_turned ? first : first + 1, array(queries, keys));
+  if (choices.Percent(30)) {
+    x = program.Binary(Opcode::kMultiply, x,
+                       program.Splat(program.KnownScalar(type, 2), array(queries, keys)));
+  }
+  if (choices.Percent(30)) {  // a mask or a bias, one row of it for all queries
+    Instruction* bias = LargeOperand(program, type, {keys});
+    x = program.Binary(Opcode::kAdd, x, program.Broadcast(bias, array(queries, keys), {first + 1}));
+  }
+  Instruction* weights = WeightsOf(program, x);
+  Instruction* v = LargeOperand(program, type, array(keys, width));
+  x = product(weights, v, first, array(queries, width));
+  return choices.Percent(40) ? BehindProduct(program, x) : x;
+}
+
+// Running values along lines that are long enough for blocks of threads to share them.
+Instruction* BuildLongScan(Program& program, Opcode opcode) {
+  if (!program.scope().entry) return nullptr;
+  Choices& choices = program.choices();
+  const ElementType type = program.DrawType(kI | kF);
+  // Parts of lines beyond 4,096 are shared by blocks. They cost the most, and few are enough.
+  const int64_t along = choices.Percent(85)
+                            ? choices.Pick<int64_t>({32, 33, 64, 100, 255, 1024, 1025})
+                            : choices.Pick<int64_t>({4096, 4100, 9001});
+  DimVector dimensions = {along};
+  const int64_t more = along > 1000 ? 2 : 9;
+  if (choices.Percent(40)) dimensions.insert(dimensions.begin(), choices.Range(2, more));
+  if (choices.Percent(40)) dimensions.push_back(choices.Range(2, along > 100 ? 5 : 45));
+  const size_t dim = dimensions.size() > 1 && dimensions[0] != along ? 1 : 0;
+  std::vector<WindowDim> window(dimensions.size());
+  window[dim].size = along;
+  (choices.Percent(50) ? window[dim].low : window[dim].high) = along - 1;
+  // Products of so many floats would be all zero or infinite.
+  const Opcode combiner =
+      IsFloat(type)
+          ? choices.Pick({Opcode::kAdd, Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum})
+          : choices.Pick({Opcode::kAdd, Opcode::kMultiply, Opcode::kMaximum, Opcode::kXor});
+  Instruction* x = LargeOperand(program, type, dimensions);
+  const Reducer reducer = MakeReducerOf(program, combiner, type);
+  Attributes attributes;
+  attributes.Set(Attr::kWindow, AttrValue(std::move(window)));
+  return program.Emit(opcode, Shape::Array(type, dimensions), {x, reducer.init},
+                      std::move(attributes), {reducer.computation});
+}
+
 constexpr Recipe kRecipes[] = {
     {Opcode::kDot, "layer", RecipeGroup::kDot, 6, BuildLayer, kNotPortable},
+    {Opcode::kDot, "attention", RecipeGroup::kDot, 4, BuildAttention, kNotPortable},
+    {Opcode::kReduceWindow, "long-scan", RecipeGroup::kReduce, 3, BuildLongScan, kNotPortable},
 };
 
 }  // namespace

@@ -176,31 +176,36 @@ std::optional<RowAttention> AttentionBy(const Computation& fused, const Instruct
   }
   RowChecker checker(fused, found.scores->shape());
   bool has_reduce = false;
+  // A row of the scores, and of all that is made of them up to the weights, is at hand at a time.
+  absl::flat_hash_set<const Instruction*> of_row, of_sums;
+  const auto reads = [](const Instruction& inst,
+                        const absl::flat_hash_set<const Instruction*>& of) {
+    return absl::c_any_of(inst.operands(),
+                          [&](const Instruction* each) { return of.contains(each); });
+  };
   for (const Instruction* inst : fused.PostOrder()) {
-    if (inst == found.scores || inst == sums) continue;
     if (!inst->shape().IsArray() || IsComplex(inst->shape().element_type())) return std::nullopt;
-    if (rows.contains(inst)) {
+    const bool is_map = IsElementwise(inst->opcode()) && inst->callees().empty();
+    if (inst == found.scores) {
+      of_row.insert(inst);
+    } else if (inst == sums) {
+      if (of_row.contains(sums->operand(1 - operand))) return std::nullopt;
+      of_sums.insert(inst);
+    } else if (rows.contains(inst)) {
       if (!checker.Fits(*inst)) return std::nullopt;
       has_reduce = has_reduce || inst->opcode() == Opcode::kReduce;
-      continue;
-    }
-    const bool is_source = inst->opcode() == Opcode::kParameter ||
-                           inst->opcode() == Opcode::kConstant ||
-                           inst->opcode() == Opcode::kBroadcast;
-    if (!is_source && !(IsElementwise(inst->opcode()) && inst->callees().empty()))
+      if (reads(*inst, of_row)) of_row.insert(inst);
+    } else if (reads(*inst, of_row)) {
       return std::nullopt;
+    } else if (reads(*inst, of_sums)) {
+      if (!is_map || !SameDimensions(inst->shape(), sums->shape())) return std::nullopt;
+      of_sums.insert(inst);
+    } else if (!is_map && inst->opcode() != Opcode::kParameter &&
+               inst->opcode() != Opcode::kConstant && inst->opcode() != Opcode::kBroadcast) {
+      return std::nullopt;
+    }
   }
-  // The sums are read at their places alone.
-  std::vector<const Instruction*> left = {fused.root()};
-  while (!left.empty()) {
-    const Instruction* at = left.back();
-    left.pop_back();
-    if (at == sums) continue;
-    if (rows.contains(at) && at->opcode() != Opcode::kParameter) return std::nullopt;
-    if (!IsElementwise(at->opcode())) continue;
-    if (!SameDimensions(at->shape(), sums->shape())) return std::nullopt;
-    left.insert(left.end(), at->operands().begin(), at->operands().end());
-  }
+  if (!of_sums.contains(fused.root())) return std::nullopt;
   return has_reduce ? std::optional(found) : std::nullopt;
 }
 

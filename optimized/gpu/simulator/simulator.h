@@ -49,6 +49,8 @@ struct SimulatorOptions {
   uint64_t max_instructions = uint64_t{1} << 36;
   // Bytes of shared memory that a block may have (227 KiB from sm_90 on, 163 KiB for sm_80).
   uint32_t shared_bytes_per_block = 227 * 1024;
+  // Bytes that its variables may take of it: more has to be asked for at the launch.
+  uint32_t declared_shared_bytes = 48 * 1024;
   // Findings name an instruction by its text. Off: by its block, number and opcode, which decodes
   // sooner.
   bool instruction_texts = true;

@@ -33,6 +33,10 @@ struct Architecture {
   uint32_t launch_nanoseconds;  // of a kernel or a copy that does nothing
 };
 
+// Bytes of shared memory that a kernel may declare, whatever the architecture; a block may be given
+// more at its launch.
+inline constexpr int64_t kDeclaredSharedBytes = 48 * 1024;
+
 // Oldest first.
 absl::Span<const Architecture> Architectures();
 // nullptr: unknown.

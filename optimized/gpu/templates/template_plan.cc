@@ -115,6 +115,12 @@ class NestChooser {
     TemplateChoice choice{.kind = KernelTemplate::kAttention,
                           .subjects = {found->scores, found->weights, found->sums}};
     choice.team = kWarp;
+    // Each warp keeps a row of both in shared memory.
+    const int64_t bytes = length * (StorageBytes(found->scores->shape().element_type()) +
+                                    StorageBytes(found->weights->shape().element_type()));
+    while (choice.block_size > kWarp && choice.block_size / kWarp * bytes > kDeclaredSharedBytes) {
+      choice.block_size /= 2;
+    }
     choice.reason = StrCat("a warp for each row of ", length, " scores");
     return choice;
   }

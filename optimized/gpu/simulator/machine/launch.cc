@@ -86,6 +86,11 @@ absl::Status Launcher::CheckShape() const {
     return absl::InvalidArgumentError(absl::StrFormat(
         "kernel \"%s\": a block of %d threads; a device has 1024", launch_.code.name, threads));
   }
+  if (launch_.code.shared_bytes > launch_.options.declared_shared_bytes) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "kernel \"%s\": its variables take %d bytes of shared memory; they may take %d",
+        launch_.code.name, launch_.code.shared_bytes, launch_.options.declared_shared_bytes));
+  }
   const uint64_t shared = uint64_t{launch_.code.dynamic_shared_at} + shape.dynamic_shared_bytes;
   if (shared > launch_.options.shared_bytes_per_block) {
     return absl::InvalidArgumentError(
