@@ -425,6 +425,10 @@ void RegisterProcess(BackendRegistry& registry, double start_seconds) {
         if (options.argv.empty()) {
           return absl::InvalidArgumentError("process: needs a command, as in process:./worker.py");
         }
+        if (options.argv.size() > 1 && options.argv.back() == "--fork-server") {
+          options.argv.pop_back();  // the nursery gives it
+          options.forks = true;
+        }
         return MakeProcessBackend(std::move(options));
       });
 }

@@ -43,7 +43,8 @@ std::string SpellNegativeZeros(const std::string& text);
 absl::StatusOr<std::unique_ptr<Backend>> MakeProcessBackend(ProcessBackendOptions options);
 
 // "process:COMMAND": the command is split at blanks; no quoting. A worker that has not greeted
-// after `start_seconds` is given up.
+// after `start_seconds` is given up. A last word "--fork-server" says that the worker knows it: it
+// is loaded once for all checks of a campaign.
 void RegisterProcess(BackendRegistry& registry,
                      double start_seconds = ProcessBackendOptions().start_seconds);
 

@@ -1,10 +1,14 @@
 """StableHLO's own interpreter as a backend: a third opinion, which shares no code with the oracle and none with XLA's passes.
 
     assay check conformance/corpus --backend 'process:python fuzz/backends/stablehlo_worker.py'
+    assay fuzz --backend 'process:python fuzz/backends/stablehlo_worker.py --fork-server'     # loaded once for all second checks
 
-jaxlib turns HLO into StableHLO and evaluates that; with the argument "own" Assay does, so that a difference is the interpreter's. What the conversion refuses, complex numbers and several devices are unsupported."""
+jaxlib turns HLO into StableHLO and evaluates that; with the argument "own" Assay does, so that a difference is the interpreter's. What the conversion refuses, complex numbers and several devices are unsupported.
+Each evaluation is a forked process, since the interpreter ends its own at one program in nine: a new one that has to load jaxlib costs as much as a dozen programs."""
 import os
+import pickle
 import re
+import signal
 import sys
 import time
 
@@ -13,6 +17,35 @@ from worker_protocol import BackendError, element_types, mlir_type, serve  # pyl
 
 NOT_TAKEN = ("c64", "c128", "s4", "u4", "s2", "u2", "f4e2m1fn", "f8e8m0fnu")
 MOST_ELEMENTS = 1 << 16  # of all arguments: it takes microseconds for each
+
+
+def in_a_fork(work):
+    """What `work` returns or raises as BackendError in a process that may end; that is a crash of this run."""
+    readable, writable = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(readable)
+            try:
+                answer = (True, work())
+            except BackendError as error:
+                answer = (False, (error.kind, str(error)))
+            with os.fdopen(writable, "wb") as stream:
+                pickle.dump(answer, stream)
+        finally:
+            os._exit(0)
+    os.close(writable)
+    with os.fdopen(readable, "rb") as stream:
+        answer = stream.read()
+    status = os.waitpid(pid, 0)[1]
+    if os.WIFSIGNALED(status):
+        raise BackendError("run crash", f"the interpreter died of {signal.Signals(os.WTERMSIG(status)).name}")
+    if not answer:
+        raise BackendError("run crash", "the interpreter ended without an answer")
+    is_good, result = pickle.loads(answer)
+    if not is_good:
+        raise BackendError(*result)
+    return result
 
 
 class Interpreter:
@@ -73,6 +106,12 @@ class Interpreter:
         if sum(value.size for value in values) > MOST_ELEMENTS:
             raise BackendError("unsupported", f"more than {MOST_ELEMENTS} elements")
         start = time.monotonic()
+        outputs = in_a_fork(lambda: self.evaluate(program, values))
+        described = [{"type": name, "dims": list(output.shape)} for name, output in outputs]
+        return time.monotonic() - start, described, [output.tobytes() for _, output in outputs]
+
+    def evaluate(self, program, values):
+        """Names and arrays of the results."""
         with self.context, self.ir.Location.unknown():
             inputs = next(one for one in program.body.operations if one.attributes["sym_name"].value == "main").type.inputs
             arguments = [self.attribute(value, of_type) for value, of_type in zip(values, inputs)]
@@ -80,9 +119,7 @@ class Interpreter:
                 results = self.stablehlo.eval_module(program, arguments)
             except Exception as error:  # pylint: disable=broad-except
                 raise BackendError("unsupported", f"not evaluated: {str(error).splitlines()[0][:300]}") from error
-            outputs = [self.array(result) for result in results]
-        described = [{"type": name, "dims": list(output.shape)} for name, output in outputs]
-        return time.monotonic() - start, described, [output.tobytes() for _, output in outputs]
+            return [self.array(result) for result in results]
 
     def attribute(self, value, of_type):
         """Literals of MLIR take buffers of the type's own width, a byte for i1."""
@@ -116,4 +153,12 @@ class Interpreter:
         self.programs.pop(number, None)
 
 
-serve(Interpreter)
+made = []  # by the process that forks
+
+
+def prepare():
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process with threads cannot be forked
+    made.append(Interpreter())
+
+
+serve(lambda: made[0] if made else Interpreter(), prepare)
