@@ -38,7 +38,8 @@ PlantedDefect ReadOne(nlohmann::json object, const nlohmann::json& file) {
   defect.passes = Text(object, "passes");
   object.erase("passes");
   defect.of_class = Text(file, "class");
-  defect.backend = Text(file, "backend");
+  defect.backend = Text(object.contains("backend") ? object : file, "backend");
+  object.erase("backend");
   defect.json = object.dump();
   defect.name = Text(object, "name");
   defect.summary = Text(object, "summary");

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "fuzz/generator/generate.h"
@@ -207,7 +208,8 @@ class Screen {
   std::vector<size_t> Candidates(const Module& module) {
     std::unique_ptr<Module> copy = module.Clone("");
     Gates gates(-1, watcher_);
-    const bool optimized = Optimize(*copy, gates, pipeline_).ok();
+    const bool optimized = RunRequired(Stage::kLegalize, *copy, gates, pipeline_).ok() &&
+                           Optimize(*copy, gates, pipeline_).ok();
     std::set<size_t> noted = watcher_->Take();
     for (size_t d = 0; d < parsed_.size(); ++d) {
       if (IsOfDecidedCode(d)) continue;
@@ -228,6 +230,13 @@ class Screen {
     return planted_[d].backend == "gpu-sim" && parsed_[d].kind == DecisionKind::kKernel;
   }
 
+  // Kernels of whole rows are a template that a pass decides for.
+  static std::string_view DecisionOf(const Defect& defect) {
+    if (defect.gate.starts_with("optimize-kernel/row-")) return "fuse-rows";
+    if (defect.gate.starts_with("optimize-kernel/attention-")) return "fuse-attention";
+    return RuleOf(defect.gate);
+  }
+
   // A defect may bite where the compiler decided for its template.
   void NoteDecidedCode(const Module& module, std::set<size_t>& noted) const {
     std::set<std::string, std::less<>> rules;
@@ -239,7 +248,7 @@ class Screen {
         for (const Decision& decision : (*executable)->decisions()) rules.insert(decision.rule);
         rules.insert("");
       }
-      if (rules.contains(RuleOf(parsed_[d].gate))) noted.insert(d);
+      if (rules.contains(DecisionOf(parsed_[d]))) noted.insert(d);
     }
   }
 
