@@ -43,6 +43,23 @@ absl::Span<const std::byte> BytesOfLeaf(const Literal& leaf) {
   return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 
+// When a run ends before its time, whoever waits on a device for another one is freed.
+class DeviceRendezvous : public Rendezvous {
+ public:
+  DeviceRendezvous(std::vector<const Meeting*> meetings, std::vector<std::string> names,
+                   std::string backend, const std::unique_ptr<NcclCommunicators>& communicators)
+      : Rendezvous(std::move(meetings), std::move(names), std::move(backend)),
+        communicators_(communicators) {}
+
+ protected:
+  void OnStop() override {
+    if (communicators_ != nullptr) communicators_->Abort();
+  }
+
+ private:
+  const std::unique_ptr<NcclCommunicators>& communicators_;
+};
+
 SimulatorOptions WithTime(SimulatorOptions options, double seconds) {
   options.max_instructions =
       static_cast<uint64_t>(std::clamp(seconds, 1.0, 1e4) * kInstructionsPerSecond);
@@ -64,8 +81,18 @@ GpuExecutable::~GpuExecutable() {
   if (program_.cuda == nullptr) return;
   const std::lock_guard<std::mutex> whole_gpu(program_.cuda->running);
   // Nothing can be given back of a context that is lost, and nobody is left to be told.
-  (void)program_.cuda->session->Enter();
-  devices_.clear();
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    if (devices_[d].memory == nullptr) continue;
+    (void)Enter(d);
+    devices_[d].program = nullptr;
+    devices_[d].memory = nullptr;
+  }
+  communicators_ = nullptr;
+}
+
+absl::Status GpuExecutable::Enter(size_t d) const {
+  if (program_.cuda == nullptr) return absl::OkStatus();
+  return EnterDevice(*program_.cuda, d).status();
 }
 
 absl::Status GpuExecutable::SetInfeed(std::vector<std::vector<Literal>> items) {
@@ -155,18 +182,39 @@ absl::StatusOr<std::vector<uint64_t>> GpuExecutable::MakeTable(
   return table;
 }
 
-absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice(Device& device) {
-  if (program_.cuda != nullptr)
-    return MakeCudaDevice(*program_.cuda->session, &program_.cuda->libraries, program_.image,
+absl::Status GpuExecutable::MakeCommunicators() {
+  if (communicators_ != nullptr || program_.device_collectives.empty()) return absl::OkStatus();
+  std::vector<NcclCommunicators::Clique> cliques;
+  for (const int64_t number : program_.device_collectives) {
+    for (auto& clique : CliquesOf(program_.plans[static_cast<size_t>(number)])) {
+      if (std::find(cliques.begin(), cliques.end(), clique) == cliques.end())
+        cliques.push_back(std::move(clique));
+    }
+  }
+  // Opens all devices before any of them begins.
+  for (size_t d = 0; d < devices_.size(); ++d) ASSAY_RETURN_IF_ERROR(Enter(d));
+  ASSAY_ASSIGN_OR_RETURN(communicators_,
+                         NcclCommunicators::Make(*program_.cuda->nccl, cliques, [this](int64_t d) {
+                           return Enter(static_cast<size_t>(d));
+                         }));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<RunDevice>> GpuExecutable::MakeDevice(size_t d) {
+  if (program_.cuda != nullptr) {
+    ASSAY_ASSIGN_OR_RETURN(CudaHostDevice* const gpu, EnterDevice(*program_.cuda, d));
+    return MakeCudaDevice(*gpu->session, {&gpu->libraries, communicators_.get()}, program_.image,
                           program_.graphs);
+  }
   const int64_t memory = program_.limits.memory_bytes / static_cast<int64_t>(devices_.size());
-  return MakeSimulatedDevice(*device.simulator, *program_.architecture,
+  return MakeSimulatedDevice(*devices_[d].simulator, *program_.architecture,
                              static_cast<uint64_t>(memory));
 }
 
 absl::Status GpuExecutable::Prepare(const std::vector<const Literal*>& arguments, int64_t number,
                                     Rendezvous& rendezvous, Device& device) {
   ASSAY_RETURN_IF_ERROR(CheckArguments(arguments));
+  ASSAY_RETURN_IF_ERROR(Enter(static_cast<size_t>(number)));
   absl::StatusOr<Literal> made =
       MakeResult(program_.module->entry()->root()->shape(), program_.limits.memory_bytes);
   if (!made.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(made.status().message()));
@@ -184,7 +232,7 @@ absl::Status GpuExecutable::Prepare(const std::vector<const Literal*>& arguments
   for (const Literal* argument : arguments) LeavesOfValue(*argument, inputs);
   LeavesOfValue(device.result, outputs);
   if (device.memory == nullptr) {
-    ASSAY_ASSIGN_OR_RETURN(device.memory, MakeDevice(device));
+    ASSAY_ASSIGN_OR_RETURN(device.memory, MakeDevice(static_cast<size_t>(number)));
     absl::StatusOr<std::vector<uint64_t>> table = MakeTable(inputs, outputs, *device.memory);
     if (!table.ok()) return MakeError(ErrorClass::kOutOfMemory, ToStd(table.status().message()));
     device.table = *std::move(table);
@@ -221,9 +269,15 @@ absl::Status GpuExecutable::RunOn(Device& device) {
 absl::Status GpuExecutable::RunAll(Rendezvous& rendezvous,
                                    std::chrono::steady_clock::time_point deadline) {
   const auto run = [&](int64_t d) {
-    const absl::Status status = RunOn(devices_[static_cast<size_t>(d)]);
+    const auto number = static_cast<size_t>(d);
+    absl::Status status = Enter(number);
+    const bool has_begun = status.ok();
+    if (has_begun) status = RunOn(devices_[number]);
     // A device that was stopped says no more than that.
     if (!status.ok() && !absl::IsCancelled(status)) rendezvous.Fail(status);
+    // Its memory stays until what its partners put there has ended.
+    if (has_begun && !status.ok() && communicators_ != nullptr)
+      (void)devices_[number].memory->Finish();
     rendezvous.Finish(d);
   };
   if (devices_.size() > 1) {
@@ -265,6 +319,27 @@ absl::Status GpuExecutable::RunProcesses(std::vector<const Meeting*> meetings,
   return absl::OkStatus();
 }
 
+RunResult GpuExecutable::TakeResults(bool is_good) {
+  RunResult run;
+  for (size_t d = 0; d < devices_.size(); ++d) {
+    Device& device = devices_[d];
+    if (device.memory != nullptr)
+      run.peak_bytes += static_cast<int64_t>(device.memory->bytes_in_use());
+    run.outputs.push_back(std::move(device.result));
+    run.outfeeds.push_back(std::move(device.host.outfeed));
+    device.host = {};
+    // A GPU's memory, code and graphs serve the next run, too.
+    if ((program_.cuda != nullptr && is_good) || device.memory == nullptr) continue;
+    // Nothing can be given back of a context that is lost.
+    (void)Enter(d);
+    device.program = nullptr;
+    device.memory = nullptr;
+  }
+  // Communicators that were aborted serve no other run.
+  if (!is_good) communicators_ = nullptr;
+  return run;
+}
+
 absl::StatusOr<RunResult> GpuExecutable::Run(
     const std::vector<std::vector<const Literal*>>& arguments) {
   const std::lock_guard<std::mutex> lock(running_);
@@ -280,7 +355,6 @@ absl::StatusOr<RunResult> GpuExecutable::Run(
   std::unique_lock<std::mutex> whole_gpu;
   if (program_.cuda != nullptr) {
     whole_gpu = std::unique_lock<std::mutex>(program_.cuda->running);
-    ASSAY_RETURN_IF_ERROR(program_.cuda->session->Enter());
   }
   std::vector<const Meeting*> meetings;
   for (const CollectivePlan& plan : program_.plans) meetings.push_back(&plan.meeting);
@@ -288,8 +362,8 @@ absl::StatusOr<RunResult> GpuExecutable::Run(
   for (size_t d = 0; d < devices_.size(); ++d) {
     names.push_back(DeviceName(static_cast<int64_t>(d), program_.devices.partitions));
   }
-  Rendezvous rendezvous(meetings, names, std::string(name()));
-  absl::Status status;
+  DeviceRendezvous rendezvous(meetings, names, std::string(name()), communicators_);
+  absl::Status status = MakeCommunicators();
   for (size_t d = 0; d < devices_.size() && status.ok(); ++d) {
     devices_[d].context.deadline = deadline;
     status = Prepare(arguments[d], static_cast<int64_t>(d), rendezvous, devices_[d]);
@@ -299,19 +373,10 @@ absl::StatusOr<RunResult> GpuExecutable::Run(
   } else if (status.ok()) {
     status = RunAll(rendezvous, deadline);
   }
-  RunResult run;
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  for (Device& device : devices_) {
-    if (device.memory != nullptr)
-      run.peak_bytes += static_cast<int64_t>(device.memory->bytes_in_use());
-    run.outputs.push_back(std::move(device.result));
-    run.outfeeds.push_back(std::move(device.host.outfeed));
-    device.host = {};
-    // A GPU's memory, code and graphs serve the next run, too.
-    if (program_.cuda != nullptr && status.ok()) continue;
-    device.program = nullptr;
-    device.memory = nullptr;
-  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  RunResult run = TakeResults(status.ok());
+  run.seconds = seconds;
   if (!status.ok()) return status;
   return run;
 }

@@ -1,4 +1,4 @@
-// A compiled program that runs in the simulator, a thread per device, or on a GPU. Each run in the
+// A compiled program that runs in the simulator or on GPUs, a thread per device. Each run in the
 // simulator has memories of its own, so that nothing is left of the one before but the state of
 // random numbers.
 #pragma once
@@ -37,8 +37,8 @@ struct GpuProgram {
   DeviceAssignment devices;
   RankKind ranks = RankKind::kThreads;  // what several devices are
   std::vector<CollectivePlan> plans;
-  // For a GPU: its process's session, and the kernels as it loads them. Without: the simulator
-  // runs.
+  std::vector<int64_t> device_collectives;  // numbers of those that GPUs do without the host
+  // For GPUs: those of the process, and the kernels as they load them. Without: the simulator runs.
   std::shared_ptr<CudaHost> cuda;
   KernelImage image;
   bool graphs = false;  // stretches that come again are replayed
@@ -79,23 +79,30 @@ class GpuExecutable : public Executable, public PlannedExecutable {
     std::unique_ptr<ProgramRun> program;
   };
 
+  // Communicators of several GPUs whose collectives do not all go over the host.
+  absl::Status MakeCommunicators();
+  // Makes the context of a device's GPU that of this thread; the simulator has none.
+  absl::Status Enter(size_t d) const;
   std::string_view name() const { return program_.cuda != nullptr ? "gpu" : "gpu-sim"; }
   absl::Status CheckArguments(const std::vector<const Literal*>& arguments) const;
   // Makes room for all that the program reads and writes, and copies its constants there.
   absl::StatusOr<std::vector<uint64_t>> MakeTable(const std::vector<const Literal*>& inputs,
                                                   const std::vector<const Literal*>& results,
                                                   RunDevice& device) const;
-  absl::StatusOr<std::unique_ptr<RunDevice>> MakeDevice(Device& device);
+  absl::StatusOr<std::unique_ptr<RunDevice>> MakeDevice(size_t d);
   absl::Status Prepare(const std::vector<const Literal*>& arguments, int64_t number,
                        Rendezvous& rendezvous, Device& device);
   // Runs the program and fetches its results.
   absl::Status RunOn(Device& device);
+  // The run gives back what it made on the devices; GPUs keep it for the next after a good one.
+  RunResult TakeResults(bool is_good);
   absl::Status RunProcesses(std::vector<const Meeting*> meetings, std::vector<std::string> names,
                             std::chrono::steady_clock::time_point deadline);
   absl::Status RunAll(Rendezvous& rendezvous, std::chrono::steady_clock::time_point deadline);
 
   GpuProgram program_;
   std::mutex running_;
+  std::unique_ptr<NcclCommunicators> communicators_;  // the devices refer to them
   std::vector<Device> devices_;
 };
 

@@ -21,6 +21,7 @@ struct GpuOptions {
   SimulatorOptions simulator;
   RankKind ranks = RankKind::kThreads;            // what several devices are
   std::shared_ptr<CudaHost> cuda;                 // of the backend gpu
+  bool nccl = false;                              // does collectives of several GPUs
   int streams = 4;                                // that launches may be spread over
   bool graphs = false;                            // stretches that come again are replayed
   bool image_ir = false;                          // the image for the driver holds the IR, too

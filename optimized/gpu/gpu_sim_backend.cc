@@ -4,6 +4,7 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -16,6 +17,8 @@
 #include "optimized/gpu/gpu_executable.h"
 #include "optimized/gpu/gpu_options.h"
 #include "optimized/gpu/kernels/gpu_target.h"
+#include "optimized/gpu/program/device_collective.h"
+#include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/library/gpu_facts.h"
 #include "optimized/pipeline/pass_trace.h"
 #include "optimized/plan/collective_plan.h"
@@ -113,12 +116,14 @@ class GpuCompilation {
     }
     const std::string name(program_.module->name());
     const std::unique_ptr<llvm::Module> code = NewKernelModule(context_, name);
+    CollectiveChooser chooser(program_.plans, *options_.pipeline.profile, gates_);
     ASSAY_ASSIGN_OR_RETURN(program_.launches,
                            MakeLaunchProgram({*code, *options_.architecture, &templates}, plan,
                                              *program_.buffers, program_.simulator,
                                              {.streams = options_.streams,
                                               .host_alone = options_.graphs,
-                                              .library_takes = TakesOnDevice()},
+                                              .library_takes = TakesOnDevice(),
+                                              .on_device = CollectsOnDevice(chooser)},
                                              gates_));
     size_t line = 0;
     for (size_t f = 0; f < plan.frames.size() && options_.trace; ++f) {
@@ -164,7 +169,23 @@ class GpuCompilation {
   std::function<bool(const Instruction&)> TakesOnDevice() const {
     if (options_.cuda == nullptr || !options_.pipeline.pass_options.libraries) return nullptr;
     return [cuda = options_.cuda](const Instruction& op) {
-      return cuda->libraries.Find(op) != nullptr;
+      return cuda->first().libraries.Find(op) != nullptr;
+    };
+  }
+
+  // Says of collectives of several GPUs what NCCL does of them, and notes that.
+  std::function<std::optional<NcclForm>(const Instruction&)> CollectsOnDevice(
+      CollectiveChooser& chooser) {
+    const bool several = program_.devices.replicas * program_.devices.partitions > 1;
+    if (options_.cuda == nullptr || options_.cuda->nccl == nullptr || !options_.nccl || !several)
+      return nullptr;
+    return [this, &chooser](const Instruction& collective) {
+      const std::optional<NcclForm> form = chooser.Choose(collective);
+      if (form.has_value()) {
+        program_.device_collectives.push_back(CollectiveNumber(collective));
+        program_.statistics["collectives.on.device"] += 1;
+      }
+      return form;
     };
   }
 
@@ -190,17 +211,18 @@ class GpuCompilation {
 void Take(std::shared_ptr<CudaHost> cuda, GpuOptions& options) {
   if (cuda == nullptr) return;
   options.architecture = cuda->architecture;
+  options.nccl = options.pipeline.pass_options.libraries && cuda->nccl != nullptr;
   // Whatever no library takes, our own kernels serve.
   static const GpuFacts* const facts = [&] {
     auto* made = new GpuFacts(*GpuFacts::Find(cuda->architecture->name));
     made->takes = [](const Instruction& call) {
       const absl::StatusOr<std::shared_ptr<CudaHost>> host = OpenCudaHost();
-      return host.ok() && (*host)->libraries.Find(call) != nullptr;
+      return host.ok() && (*host)->first().libraries.Find(call) != nullptr;
     };
     return made;
   }();
   options.pipeline.pass_options.gpu = facts;
-  if (!cuda->libraries.has_any()) options.pipeline.pass_options.libraries = false;
+  if (!cuda->first().libraries.has_any()) options.pipeline.pass_options.libraries = false;
   options.cuda = std::move(cuda);
 }
 
@@ -215,9 +237,11 @@ class GpuSimBackend : public Backend {
                cuda_ == nullptr ? ", simulated, LLVM " : ", LLVM ", LLVM_VERSION_STRING);
     description_.devices = {"gpu-sim:0"};
     if (cuda_ != nullptr) {
-      const CudaDeviceFacts& facts = cuda_->session->facts();
+      const CudaDeviceFacts& facts = cuda_->first().session->facts();
       description_.devices = {StrCat("gpu:0 ", facts.name, ", sm_", facts.compute, ", ",
                                      facts.memory_bytes >> 20, " MiB")};
+      for (int k = 1; k < cuda_->device_count(); ++k)
+        description_.devices.push_back(StrCat("gpu:", k));
     }
     description_.has_decisions = true;
     description_.profile = options.pipeline.profile;
@@ -236,6 +260,10 @@ class GpuSimBackend : public Backend {
     ASSAY_ASSIGN_OR_RETURN(GpuOptions options, ParseGpuOptions(flags));
     Take(cuda_, options);
     ASSAY_RETURN_IF_ERROR(CheckDevices(compile.devices));
+    if (cuda_ != nullptr && options.ranks != RankKind::kThreads) {
+      return MakeError(ErrorClass::kUnsupported,
+                       "gpu: option ranks: devices are threads; contexts do not outlive a fork");
+    }
     ASSAY_ASSIGN_OR_RETURN(auto defect, PlantFromText(compile.defect));
     GpuCompilation compilation(compile, std::move(options), std::move(defect));
     ASSAY_ASSIGN_OR_RETURN(GpuProgram program, compilation.Run(original));
@@ -246,7 +274,7 @@ class GpuSimBackend : public Backend {
   absl::Status CheckDevices(const DeviceAssignment& devices) const {
     constexpr int64_t kMostDevices = 256;  // each is a thread
     const auto& [replicas, partitions, ids] = devices;
-    const int64_t most = cuda_ == nullptr ? kMostDevices : 1;
+    const int64_t most = cuda_ == nullptr ? kMostDevices : cuda_->device_count();
     if (replicas >= 1 && partitions >= 1 && replicas <= most && partitions <= most &&
         replicas * partitions <= most) {
       return absl::OkStatus();
@@ -255,7 +283,7 @@ class GpuSimBackend : public Backend {
         ErrorClass::kUnsupported,
         StrCat(cuda_ == nullptr ? "gpu-sim: " : "gpu: ", replicas, " replicas of ", partitions,
                " partitions; ", most == 1 ? "one device" : StrCat("1 to ", most, " devices"),
-               " can run"));
+               " can run", cuda_ == nullptr ? "" : ": the driver has no more"));
   }
 
   std::map<std::string, std::string> flags_;
@@ -283,8 +311,19 @@ absl::StatusOr<std::unique_ptr<Backend>> CreateOnDevice(const std::string& text)
 }  // namespace gpu
 
 void RegisterGpu(BackendRegistry& registry) {
-  registry.Register("gpu", "The same on an NVIDIA GPU, by the driver that is installed",
+  registry.Register("gpu", "The same on NVIDIA GPUs, by the driver that is installed",
                     gpu::CreateOnDevice);
+}
+
+std::vector<std::string> LibrariesOfGpu() {
+  const absl::StatusOr<std::shared_ptr<gpu::CudaHost>> host = gpu::OpenCudaHost();
+  if (!host.ok()) return {};
+  const gpu::DeviceLibraries& libraries = (*host)->first().libraries;
+  std::vector<std::string> lines = libraries.names();
+  lines.insert(lines.end(), libraries.missing().begin(), libraries.missing().end());
+  const std::unique_ptr<gpu::Nccl>& nccl = (*host)->nccl;
+  lines.push_back(nccl == nullptr ? (*host)->no_nccl : StrCat("NCCL ", nccl->version()));
+  return lines;
 }
 
 void RegisterGpuSim(BackendRegistry& registry) {

@@ -1,6 +1,9 @@
 // The compiler for NVIDIA GPUs, with a simulator in the place of the device, as a Backend.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "spec/backend/backend.h"
 
 namespace assay {
@@ -19,10 +22,13 @@ namespace assay {
 //   dump-llvm=FOLDER, dump-ptx=FOLDER   write the kernels of each module to FOLDER/NAME.ll, .ptx
 void RegisterGpuSim(BackendRegistry& registry);
 
-// Registers the family "gpu", which runs the kernels on the first GPU of the machine; without one
-// its error says what is missing. Options: those of gpu-sim that concern code, graphs=on|off (off),
-// and image-ir=on|off (off): what the driver loads also holds the IR, for the stand-in of the
-// tests.
+// Registers the family "gpu", which runs the kernels on the GPUs of the machine, a device of the
+// program on each; without one its error says what is missing. Options: those of gpu-sim that
+// concern code, graphs=on|off (off), and image-ir=on|off (off): what the driver loads also holds
+// the IR, for the stand-in of the tests.
 void RegisterGpu(BackendRegistry& registry);
+// The libraries that "gpu" finds: a line for each, with its name, or what is missing and how to get
+// it. Empty where there is no GPU.
+std::vector<std::string> LibrariesOfGpu();
 
 }  // namespace assay

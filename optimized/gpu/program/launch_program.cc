@@ -68,9 +68,13 @@ std::vector<BufferArgument> LeavesOf(const Shape& shape, const std::vector<Buffe
 }
 
 absl::StatusOr<HostStep> MakeHostStep(const KernelContext& context, const StepPlan& plan,
-                                      const SimulatorOptions& options) {
+                                      const SimulatorOptions& options,
+                                      const ProgramStreams& streams) {
   const Instruction& instruction = *plan.instruction;
-  HostStep step{HostWorkOf(instruction), {}, {}, std::nullopt};
+  HostStep step;
+  step.work = HostWorkOf(instruction);
+  if (IsCollective(instruction.opcode()) && streams.on_device != nullptr)
+    step.on_device = streams.on_device(instruction);
   for (int64_t k = 0; k < instruction.operand_count(); ++k) {
     step.operands.push_back(
         LeavesOf(instruction.operand(k)->shape(), plan.buffers.operands[static_cast<size_t>(k)]));
@@ -110,13 +114,14 @@ void NoteBytes(const EmittedKernel& kernel, const std::vector<uint8_t>& may_writ
 }
 
 absl::StatusOr<LaunchStep> MakeStep(const KernelContext& context, const StepPlan& plan,
-                                    const SimulatorOptions& options) {
+                                    const SimulatorOptions& options,
+                                    const ProgramStreams& streams) {
   LaunchStep step;
   step.kind = plan.kind;
   step.instruction = plan.instruction;
   if (plan.kind != StepPlan::Kind::kKernel) return step;
   if (IsDoneByHost(plan)) {
-    ASSAY_ASSIGN_OR_RETURN(step.host, MakeHostStep(context, plan, options));
+    ASSAY_ASSIGN_OR_RETURN(step.host, MakeHostStep(context, plan, options, streams));
     return step;
   }
   step.fresh = FreshResults(plan);
@@ -191,7 +196,7 @@ absl::StatusOr<LaunchProgram> MakeLaunchProgram(const KernelContext& context,
                                MakeLoopStep(context, step, kernel, options));
         continue;
       }
-      ASSAY_ASSIGN_OR_RETURN(made.steps.emplace_back(), MakeStep(context, step, options));
+      ASSAY_ASSIGN_OR_RETURN(made.steps.emplace_back(), MakeStep(context, step, options, streams));
       AskLibraries(step, streams, gates, made.steps.back());
     }
     made.streams = PlanStreams(frame, planned, gates);
@@ -345,18 +350,35 @@ void CombineOnDevice(void* accumulator, const void* operand, int64_t count) {
 
 }  // namespace
 
+// Devices meet on the host first, without their arrays: one that does not come is named at once,
+// and none waits on its device for it.
+absl::Status ProgramRun::Meet(const LaunchStep& step, const std::vector<uint64_t>& operands,
+                              const std::vector<uint64_t>& results) {
+  const auto number = static_cast<size_t>(CollectiveNumber(*step.instruction));
+  const CollectivePlan& plan = context_.plans->at(number);
+  if (!context_.rendezvous->Arrive(context_.device, plan.place, nullptr, 0))
+    return absl::CancelledError("gpu: the run was stopped");
+  return device_.Collect({*step.instruction, plan, *step.host->on_device, context_.device},
+                         operands, results);
+}
+
+absl::StatusOr<bool> ProgramRun::RunOnDevice(const LaunchStep& step) {
+  const bool collects = step.host->on_device.has_value() && device_.HasCollectives();
+  if (!collects && !IsLibraryCall(*step.instruction)) return false;
+  std::vector<uint64_t> operands, results;
+  for (const std::vector<BufferArgument>& leaves : step.host->operands)
+    operands.push_back(AddressOf(leaves[0].slice));
+  for (const BufferArgument& leaf : step.host->results) results.push_back(AddressOf(leaf.slice));
+  if (!collects) return device_.CallLibrary(*step.instruction, operands, results);
+  ASSAY_RETURN_IF_ERROR(Meet(step, operands, results));
+  return true;
+}
+
 absl::Status ProgramRun::RunOnHost(const LaunchStep& step) {
   const HostStep& host = *step.host;
   ASSAY_RETURN_IF_ERROR(CheckTime());
-  if (IsLibraryCall(*step.instruction)) {
-    std::vector<uint64_t> operands, results;
-    for (const std::vector<BufferArgument>& leaves : host.operands)
-      operands.push_back(AddressOf(leaves[0].slice));
-    for (const BufferArgument& leaf : host.results) results.push_back(AddressOf(leaf.slice));
-    ASSAY_ASSIGN_OR_RETURN(const bool done,
-                           device_.CallLibrary(*step.instruction, operands, results));
-    if (done) return absl::OkStatus();
-  }
+  ASSAY_ASSIGN_OR_RETURN(const bool is_done, RunOnDevice(step));
+  if (is_done) return absl::OkStatus();
   std::vector<std::vector<std::byte>>& copies = host_arrays_[&step];
   copies.clear();
   HostArrays arrays{context_, {}, {}};

@@ -13,6 +13,7 @@
 #include "optimized/buffers/buffer_assignment.h"
 #include "optimized/gpu/host/host_step.h"
 #include "optimized/gpu/kernels/kernel_emitter.h"
+#include "optimized/gpu/program/device_collective.h"
 #include "optimized/gpu/program/run_device.h"
 #include "optimized/gpu/program/stream_plan.h"
 #include "optimized/gpu/simulator/simulator.h"
@@ -41,6 +42,7 @@ struct HostStep {
   std::vector<std::vector<BufferArgument>> operands;  // by leaf; tokens have no bytes
   std::vector<BufferArgument> results;
   std::optional<CombineLaunch> combine;  // of a reduction among devices
+  std::optional<NcclForm> on_device;     // of a collective that devices with a way do by themselves
 };
 
 struct LaunchStep {
@@ -76,6 +78,8 @@ struct ProgramStreams {
   bool host_alone = false;  // so that stretches between steps of the host can be replayed
   // True for ops whose launches a library's routine may take the place of; null: for none.
   std::function<bool(const Instruction& op)> library_takes;
+  // Says how devices do a collective without the host; null: they do none.
+  std::function<std::optional<NcclForm>(const Instruction& collective)> on_device;
 };
 
 // Emits all kernels into `context.module` and decodes them for the simulator.
@@ -112,6 +116,10 @@ class ProgramRun {
   absl::StatusOr<std::vector<KernelArgument>> TakeScratch(const LaunchStep& step,
                                                           absl::Span<const int64_t> sizes);
   absl::Status RunOnHost(const LaunchStep& step);
+  // False: the host is to do it.
+  absl::StatusOr<bool> RunOnDevice(const LaunchStep& step);
+  absl::Status Meet(const LaunchStep& step, const std::vector<uint64_t>& operands,
+                    const std::vector<uint64_t>& results);
   // accumulator = f(accumulator, operand), on the device.
   absl::Status Combine(const LaunchStep& step, absl::Span<std::byte> accumulator,
                        absl::Span<const std::byte> operand, int64_t count);

@@ -131,10 +131,11 @@ class CudaRunDevice : public RunDevice {
   }
   CudaRunDevice(const CudaRunDevice&) = delete;
   CudaRunDevice& operator=(const CudaRunDevice&) = delete;
-  CudaRunDevice(CudaSession& session, const DeviceLibraries* libraries, CudaModule module,
+  CudaRunDevice(CudaSession& session, const CudaHelpers& helpers, CudaModule module,
                 const KernelImage& image, bool graphs)
       : session_(session),
-        libraries_(libraries),
+        libraries_(helpers.libraries),
+        communicators_(helpers.communicators),
         module_(std::move(module)),
         image_(image),
         graphs_(graphs) {}
@@ -220,7 +221,26 @@ class CudaRunDevice : public RunDevice {
     refused_.insert(&instruction);
     return false;
   }
-  absl::Status Finish() override { return session_.SynchroniseAll(); }
+  bool HasCollectives() const override { return communicators_ != nullptr; }
+  absl::Status Collect(const DevicePart& part, absl::Span<const uint64_t> operands,
+                       absl::Span<const uint64_t> results) override {
+    ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, session_.Stream());
+    last_collector_ = part.device;
+    const CollectiveArrays arrays{
+        operands,
+        results,
+        stream,
+        [this](uint64_t to, uint64_t from, uint64_t bytes) {
+          return session_.CopyWithin(to, from, bytes);
+        },
+        [this](uint64_t to, uint64_t bytes) { return session_.Fill(to, bytes, std::byte{0}); },
+        [this, &part](uint64_t bytes) { return WorkspaceOf(part.collective, bytes); }};
+    return PutCollective(*communicators_, part.plan, part.form, part.device, arrays);
+  }
+  absl::Status Finish() override {
+    ASSAY_RETURN_IF_ERROR(session_.SynchroniseAll());
+    return last_collector_ < 0 ? absl::OkStatus() : communicators_->AsyncError(last_collector_);
+  }
   uint64_t bytes_in_use() const override { return bytes_in_use_; }
 
  private:
@@ -236,6 +256,7 @@ class CudaRunDevice : public RunDevice {
 
   CudaSession& session_;
   const DeviceLibraries* libraries_;
+  NcclCommunicators* communicators_;
   CudaModule module_;
   const KernelImage& image_;
   struct KeptStretch {
@@ -251,6 +272,7 @@ class CudaRunDevice : public RunDevice {
   std::map<int, KeptStretch> stretches_;
   std::map<std::string, CudaHandle> functions_;
   uint64_t bytes_in_use_ = 0;
+  int64_t last_collector_ = -1;  // the number of this device, once it took part in a collective
 };
 
 }  // namespace
@@ -262,11 +284,11 @@ std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator,
 }
 
 absl::StatusOr<std::unique_ptr<RunDevice>> MakeCudaDevice(CudaSession& session,
-                                                          const DeviceLibraries* libraries,
+                                                          const CudaHelpers& helpers,
                                                           const KernelImage& image, bool graphs) {
   ASSAY_ASSIGN_OR_RETURN(CudaModule module,
                          session.Load(image.cubin.empty() ? image.text : image.cubin));
-  return std::make_unique<CudaRunDevice>(session, libraries, std::move(module), image, graphs);
+  return std::make_unique<CudaRunDevice>(session, helpers, std::move(module), image, graphs);
 }
 
 }  // namespace assay::gpu

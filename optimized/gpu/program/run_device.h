@@ -13,12 +13,24 @@
 #include "absl/types/span.h"
 #include "optimized/gpu/driver/cuda_driver.h"
 #include "optimized/gpu/driver/libraries/device_libraries.h"
+#include "optimized/gpu/driver/libraries/nccl.h"
 #include "optimized/gpu/driver/module_image.h"
+#include "optimized/gpu/program/device_collective.h"
 #include "optimized/gpu/program/run_clock.h"
 #include "optimized/gpu/simulator/simulator.h"
 #include "optimized/gpu/target/architecture.h"
+#include "optimized/runtime/collectives.h"
+#include "spec/ir/instruction.h"
 
 namespace assay::gpu {
+
+// One device's part in one collective.
+struct DevicePart {
+  const Instruction& collective;
+  const CollectivePlan& plan;
+  const NcclForm& form;
+  int64_t device = 0;
+};
 
 // Memory and launches, on streams: what is put on one is done in that order, the rest as events
 // say. What was allocated is given back with the object.
@@ -60,6 +72,14 @@ class RunDevice {
     static_cast<void>(instruction), static_cast<void>(operands), static_cast<void>(results);
     return false;
   }
+  // True if the device has a way to its partners that needs no host, for programs that ask for one.
+  virtual bool HasCollectives() const { return false; }
+  // A device's part in a collective, on the stream in use; its partners do theirs.
+  virtual absl::Status Collect(const DevicePart& part, absl::Span<const uint64_t> operands,
+                               absl::Span<const uint64_t> results) {
+    static_cast<void>(part), static_cast<void>(operands), static_cast<void>(results);
+    return absl::UnimplementedError("this device has no collectives");
+  }
   // Waits for all streams.
   virtual absl::Status Finish() = 0;
   virtual uint64_t bytes_in_use() const = 0;
@@ -73,10 +93,15 @@ std::unique_ptr<RunDevice> MakeSimulatedDevice(Simulator& simulator,
                                                const Architecture& architecture,
                                                uint64_t memory_limit);
 
-// Loads the image. `session` outlives the device. `libraries` may be null. `graphs`: stretches that
-// come again are replayed as graphs.
+// The things that a GPU has beside its session. Both may be null, and outlive the device otherwise.
+struct CudaHelpers {
+  const DeviceLibraries* libraries = nullptr;
+  NcclCommunicators* communicators = nullptr;
+};
+// Loads the image. `session` outlives the device. `graphs`: stretches that come again are replayed
+// as graphs.
 absl::StatusOr<std::unique_ptr<RunDevice>> MakeCudaDevice(CudaSession& session,
-                                                          const DeviceLibraries* libraries,
+                                                          const CudaHelpers& helpers,
                                                           const KernelImage& image, bool graphs);
 
 }  // namespace assay::gpu

@@ -30,8 +30,11 @@ struct Allocation {
 // missed is noticed.
 class DeviceMemory {
  public:
-  // `limit`: bytes that all allocations may have together.
-  explicit DeviceMemory(uint64_t limit = uint64_t{1} << 40) : limit_(limit) {}
+  // `limit`: bytes that all allocations may have together. Memories with addresses of their own
+  // begin at multiples of kAddresses behind the default.
+  static constexpr uint64_t kFirstAddress = uint64_t{0x7f} << 40, kAddresses = uint64_t{1} << 40;
+  explicit DeviceMemory(uint64_t limit = uint64_t{1} << 40, uint64_t first = kFirstAddress)
+      : next_(first), limit_(limit) {}
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
@@ -67,7 +70,7 @@ class DeviceMemory {
   absl::StatusOr<Allocation*> Range(uint64_t address, uint64_t bytes, std::string_view what);
 
   std::map<uint64_t, std::unique_ptr<Allocation>> allocations_;  // by address
-  uint64_t next_ = uint64_t{0x7f} << 40;
+  uint64_t next_;
   uint64_t limit_;
   uint64_t bytes_in_use_ = 0;
   uint32_t clock_ = 1;

@@ -201,6 +201,12 @@ absl::Status SimulatedStreams::Synchronise(uint64_t stream) {
   return absl::OkStatus();
 }
 
+absl::Status SimulatedStreams::Advance(uint64_t stream) {
+  if (IsCaptured(stream)) return absl::FailedPreconditionError("a captured stream is waited for");
+  const Stream& at = At(stream);
+  return RunUntil([&] { return at.items.empty(); });
+}
+
 void SimulatedStreams::Tidy() {
   for (const auto& [number, stream] : streams_)
     if (!stream.items.empty()) return;

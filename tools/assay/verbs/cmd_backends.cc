@@ -1,8 +1,10 @@
 // assay backends: who can be judged, and with which options.
 #include <memory>
+#include <string_view>
 
 #include "fuzz/backends/pjrt/pjrt_backend.h"
 #include "nlohmann/json.hpp"
+#include "optimized/gpu/gpu_sim_backend.h"
 #include "spec/base/status_macros.h"
 #include "spec/base/strings.h"
 #include "tools/assay/environment.h"
@@ -44,6 +46,8 @@ absl::StatusOr<int> PrintProbe(const Options& options) {
   return kExitOk;
 }
 
+bool IsOnGpu(std::string_view name) { return name == "gpu" || name.starts_with("gpu:"); }
+
 // Opens the one backend that was named and says who it is.
 absl::StatusOr<int> PrintOne(const Options& options) {
   ASSAY_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend,
@@ -63,6 +67,8 @@ absl::StatusOr<int> PrintOne(const Options& options) {
     devices += (devices.empty() ? "" : ", ") + device;
   }
   Print("  devices     " + devices);
+  if (IsOnGpu(description.name))
+    for (const std::string& library : LibrariesOfGpu()) Print("  library     " + library);
   Print(std::string("  runs        ") + (description.can_run ? "yes" : "no, it only compiles"));
   Print(std::string("  process     ") + (description.in_process ? "this one" : "its own"));
   return kExitOk;

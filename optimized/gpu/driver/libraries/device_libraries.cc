@@ -35,6 +35,13 @@ DeviceLibraries DeviceLibraries::Load() {
   return all;
 }
 
+std::vector<std::string> DeviceLibraries::names() const {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<DeviceLibrary>& library : libraries_)
+    names.emplace_back(library->name());
+  return names;
+}
+
 DeviceLibrary* DeviceLibraries::Find(const Instruction& instruction) const {
   for (const std::unique_ptr<DeviceLibrary>& library : libraries_)
     if (library->Takes(instruction)) return library.get();

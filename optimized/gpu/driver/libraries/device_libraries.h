@@ -17,6 +17,7 @@ class DeviceLibraries {
   // The library that takes the instruction; nullptr: none.
   DeviceLibrary* Find(const Instruction& instruction) const;
   bool has_any() const { return !libraries_.empty(); }
+  std::vector<std::string> names() const;
   // Why each of the others is not, a line each.
   const std::vector<std::string>& missing() const { return missing_; }
 

@@ -46,8 +46,8 @@ struct PretendCublas {
   int handles = 0;
 };
 PretendCublas& Cublas() {
-  static auto& cublas = *new PretendCublas();
-  return cublas;
+  static auto& cublas = *new PerDevice<PretendCublas>();
+  return cublas.Here();
 }
 CublasHandle TheHandle() { return &Cublas(); }
 

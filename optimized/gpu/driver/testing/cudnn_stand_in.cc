@@ -36,10 +36,11 @@ struct Pretended {
 struct PretendCudnn {
   std::map<void*, std::unique_ptr<Pretended>> made;
   int handles = 0;
+  CudaHandle stream = nullptr;
 };
 PretendCudnn& Cudnn() {
-  static auto& cudnn = *new PretendCudnn();
-  return cudnn;
+  static auto& cudnn = *new PerDevice<PretendCudnn>();
+  return cudnn.Here();
 }
 constexpr size_t kWorkspace = 48;  // that any convolution wants
 
@@ -192,8 +193,6 @@ CudnnStatus PutJob(const char* name, CudnnHandle handle, const Job& job, void* w
   return PutOnStream(stream, std::move(work)) == 0 ? kCudnnSuccess : kCudnnExecutionFailed;
 }
 
-CudaHandle stream_of_cudnn = nullptr;
-
 // The parts of a convolution; false: a handle that is not there.
 bool ReadJob(CudnnHandle x, CudnnHandle w, CudnnHandle y, CudnnHandle convolution,
              const void* alpha, Job& job) {
@@ -268,7 +267,7 @@ CudnnStatus cudnnDestroy(CudnnHandle handle) {
 CudnnStatus cudnnSetStream(CudnnHandle, void* stream) {
   ASSAY_ENTER_CUDNN(cudnnSetStream)
   if (!HasStandInStream(stream)) return WrongCudnn("cudnnSetStream: a stream that is not there");
-  stream_of_cudnn = stream;
+  Cudnn().stream = stream;
   return kCudnnSuccess;
 }
 
@@ -377,8 +376,7 @@ CudnnStatus cudnnConvolutionForward(CudnnHandle handle, const void* alpha, Cudnn
   job.at_x = AddressOf(x);
   job.at_w = AddressOf(w);
   job.at_y = AddressOf(y);
-  return PutJob("cudnnConvolutionForward", handle, job, workspace, workspace_bytes,
-                stream_of_cudnn);
+  return PutJob("cudnnConvolutionForward", handle, job, workspace, workspace_bytes, Cudnn().stream);
 }
 
 CudnnStatus cudnnConvolutionBackwardData(CudnnHandle handle, const void* alpha,
@@ -395,7 +393,7 @@ CudnnStatus cudnnConvolutionBackwardData(CudnnHandle handle, const void* alpha,
   job.at_y = AddressOf(dy);
   job.result = 0;
   return PutJob("cudnnConvolutionBackwardData", handle, job, workspace, workspace_bytes,
-                stream_of_cudnn);
+                Cudnn().stream);
 }
 
 CudnnStatus cudnnConvolutionBackwardFilter(CudnnHandle handle, const void* alpha,
@@ -413,7 +411,7 @@ CudnnStatus cudnnConvolutionBackwardFilter(CudnnHandle handle, const void* alpha
   job.at_y = AddressOf(dy);
   job.result = 1;
   return PutJob("cudnnConvolutionBackwardFilter", handle, job, workspace, workspace_bytes,
-                stream_of_cudnn);
+                Cudnn().stream);
 }
 
 CudnnStatus cudnnConvolutionBiasActivationForward(
@@ -440,7 +438,7 @@ CudnnStatus cudnnConvolutionBiasActivationForward(
   job.at_bias = AddressOf(bias);
   job.is_relu = mode->mode == kCudnnRelu;
   return PutJob("cudnnConvolutionBiasActivationForward", handle, job, workspace, workspace_bytes,
-                stream_of_cudnn);
+                Cudnn().stream);
 }
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 // Stand-ins for libcusolver and libcufft in tests, in the library that stands in for the driver:
 // factors and transforms by their definitions, in double. They note handles and plans that are not
 // there, workspaces that are missing, and what is left.
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -20,9 +21,14 @@ namespace {
 
 using Wide = std::complex<double>;
 
-int solver_handles = 0;
-CudaHandle stream_of_solver = nullptr;
-int the_solver = 0;  // its address is the handle
+struct PretendSolver {  // its address is the handle
+  int handles = 0;
+  CudaHandle stream = nullptr;
+};
+PretendSolver& Solver() {
+  static auto& solvers = *new PerDevice<PretendSolver>();
+  return solvers.Here();
+}
 
 uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 CusolverStatus WrongSolver(const std::string& what) {
@@ -75,7 +81,7 @@ int FactorByColumns(std::vector<Wide>& a, int n, int leading, int triangle) {
 
 CusolverStatus AskSize(const char* name, CusolverHandle handle, int n, int leading, int* elements) {
   if (const int entered = EnterStandIn(name); entered != 0) return entered;
-  if (handle != &the_solver || leading < n)
+  if (handle != &Solver() || leading < n)
     return WrongSolver(absl::StrCat(name, ": no such handle or matrix"));
   *elements = n + 3;
   return 0;
@@ -85,7 +91,7 @@ template <typename S>
 CusolverStatus PutFactor(const char* name, CusolverHandle handle, int triangle, int n, void* a,
                          int leading, void* workspace, int elements, int* info) {
   if (const int entered = EnterStandIn(name); entered != 0) return entered;
-  if (handle != &the_solver || solver_handles == 0 || leading < n || n < 1)
+  if (handle != &Solver() || Solver().handles == 0 || leading < n || n < 1)
     return WrongSolver(absl::StrCat(name, ": no such handle or matrix"));
   if (workspace == nullptr || elements < n + 3)
     return WrongSolver(absl::StrCat(name, ": too small a workspace"));
@@ -104,7 +110,7 @@ CusolverStatus PutFactor(const char* name, CusolverHandle handle, int triangle, 
     ASSAY_RETURN_IF_ERROR(Store<S>(memory, Address(a), values));
     return memory.CopyIn(Address(info), {reinterpret_cast<const std::byte*>(&bad), 4});
   };
-  return PutOnStream(stream_of_solver, std::move(work)) == 0 ? 0 : kCusolverExecutionFailed;
+  return PutOnStream(Solver().stream, std::move(work)) == 0 ? 0 : kCusolverExecutionFailed;
 }
 
 // ---- cuFFT ----
@@ -118,16 +124,17 @@ struct PretendPlan {
   uint64_t workspace = 0;
   CudaHandle stream = nullptr;
 };
-std::map<CufftPlan, PretendPlan>& Plans() {
-  static auto& plans = *new std::map<CufftPlan, PretendPlan>();
+PerDevice<std::map<CufftPlan, PretendPlan>>& AllPlans() {
+  static auto& plans = *new PerDevice<std::map<CufftPlan, PretendPlan>>();
   return plans;
 }
-CufftPlan next_plan = 7;
+std::map<CufftPlan, PretendPlan>& Plans() { return AllPlans().Here(); }
+std::atomic<CufftPlan> next_plan{7};
 
 // Plans outlive sessions in a process that keeps its library: they are no leak until all begins
 // anew.
 const bool registered = [] {
-  RegisterLeaks({[] {}, [] { Plans().clear(); }});
+  RegisterLeaks({[] {}, [] { AllPlans().Clear(); }});
   return true;
 }();
 
@@ -220,21 +227,21 @@ extern "C" {
 
 CusolverStatus cusolverDnCreate(CusolverHandle* handle) {
   if (const int entered = EnterStandIn("cusolverDnCreate"); entered != 0) return entered;
-  ++solver_handles;
-  *handle = &the_solver;
+  ++Solver().handles;
+  *handle = &Solver();
   return 0;
 }
 CusolverStatus cusolverDnDestroy(CusolverHandle handle) {
   const int entered = EnterStandIn("cusolverDnDestroy");
-  if (handle != &the_solver || solver_handles == 0)
+  if (handle != &Solver() || Solver().handles == 0)
     return WrongSolver("cusolverDnDestroy: no such handle");
-  --solver_handles;
+  --Solver().handles;
   return entered;
 }
 CusolverStatus cusolverDnSetStream(CusolverHandle, void* stream) {
   if (const int entered = EnterStandIn("cusolverDnSetStream"); entered != 0) return entered;
   if (!HasStandInStream(stream)) return WrongSolver("cusolverDnSetStream: no such stream");
-  stream_of_solver = stream;
+  Solver().stream = stream;
   return 0;
 }
 ASSAY_POTRF(S, float)

@@ -156,7 +156,9 @@ int64_t BendOf(const char* call) {
   return found == State()->bends.end() ? 0 : found->second;
 }
 int EnterStandIn(const char* name) { return Enter(name, Needs::kContext); }
+int EnterStandInAnywhere(const char* name) { return Enter(name, Needs::kInit); }
 StandInDevice& CurrentDevice() { return *Here(); }
+int CurrentDeviceNumber() { return Here() == nullptr ? -1 : Here()->number; }
 void NoteMisuse(const std::string& text) { State()->Note(text); }
 bool HasStandInStream(CudaHandle stream) {
   return Here()->stream_numbers.contains(NumberOf(stream));
@@ -164,6 +166,9 @@ bool HasStandInStream(CudaHandle stream) {
 CudaResult PutOnStream(CudaHandle stream, StreamWork work) {
   const std::string name = work.name;
   return Put(name.c_str(), stream, std::move(work));
+}
+CudaResult AdvanceStream(CudaHandle stream) {
+  return OfWork("a collective", Here()->streams.Advance(NumberOf(stream)));
 }
 void RegisterLeaks(StandInLeaks leaks) { Leaks().push_back(std::move(leaks)); }
 
@@ -304,6 +309,8 @@ CudaResult cuDevicePrimaryCtxRelease_v2(CudaDevice device) {
   }
   if (--at.retained > 0) return kCudaSuccess;
   NoteLeaks(at);
+  for (const auto& device : State()->devices)
+    if (device->retained > 0) return kCudaSuccess;
   for (const StandInLeaks& leaks : Leaks()) leaks.note();
   return kCudaSuccess;
 }
@@ -534,9 +541,11 @@ CudaResult cuGraphExecDestroy(CudaHandle executable) {
   return Misuse("cuGraphExecDestroy", "no such graph", kCudaInvalidHandle);
 }
 
+// It does its work even where it is told to fail: nothing could be done about it.
 CudaResult cuGraphDestroy(CudaHandle graph) {
-  ASSAY_ENTER(cuGraphDestroy, kContext)
-  if (Here()->graphs.erase(NumberOf(graph)) == 1) return kCudaSuccess;
+  const CudaResult entered = Enter("cuGraphDestroy", Needs::kContext);
+  if (Here() == nullptr) return entered;
+  if (Here()->graphs.erase(NumberOf(graph)) == 1) return entered;
   return Misuse("cuGraphDestroy", "no such graph", kCudaInvalidHandle);
 }
 

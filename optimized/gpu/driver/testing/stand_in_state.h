@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,7 +35,9 @@ struct StandInDevice {
 
   int number;
   int retained = 0;
-  DeviceMemory memory{uint64_t{1} << 30};
+  DeviceMemory memory{
+      uint64_t{1} << 30,
+      DeviceMemory::kFirstAddress + static_cast<uint64_t>(number) * DeviceMemory::kAddresses};
   SimulatedStreams streams;
   std::map<StandInModule*, std::unique_ptr<StandInModule>> modules;
   std::set<uint64_t> allocations, stream_numbers, events;
@@ -43,9 +46,30 @@ struct StandInDevice {
 
 // Each call of a library begins here: 0, or the error that it is told to give. It needs a context.
 int EnterStandIn(const char* name);
+// Begins a call that needs no context.
+int EnterStandInAnywhere(const char* name);
 // The device of the calling thread's context.
 StandInDevice& CurrentDevice();
+int CurrentDeviceNumber();  // -1: there is no context
 inline DeviceMemory& StandInMemory() { return CurrentDevice().memory; }
+// A library keeps such a thing for each device: its handles belong to contexts, and devices are
+// used side by side. Without a context: what no device has.
+template <typename Kept>
+class PerDevice {
+ public:
+  Kept& Here() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return kept_[CurrentDeviceNumber()];
+  }
+  void Clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    kept_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, Kept> kept_;
+};
 // By how much the stand-in was told to change a call, as if its caller had made a mistake; 0: not.
 int64_t BendOf(const char* call);
 // Something was done wrong.
@@ -55,6 +79,8 @@ bool HasStandInStream(CudaHandle stream);
 // noted, and fails whoever waits. An error of the driver, where there is no such stream, or where
 // nothing orders the work behind what it must follow.
 CudaResult PutOnStream(CudaHandle stream, StreamWork work);
+// Does what is on the stream, without the caller's knowing.
+CudaResult AdvanceStream(CudaHandle stream);
 // Says of everything that libraries keep until they are told to end that it is a leak.
 struct StandInLeaks {
   std::function<void()> note, forget;
