@@ -46,6 +46,10 @@ grep -q "skipped: .*does not build" "$folder/bisect.txt" || fail "nothing was sk
 "$program" bench --bisect HEAD~11..HEAD~8 "$folder/m.hlo" --build 'sh build.sh' --db "$db" >/dev/null 2>"$folder/none.err" && fail "a difference was found where there is none"
 grep -q "there is nothing to find" "$folder/none.err" || fail "$(cat "$folder/none.err")"
 
+# Two programs are no range, though their paths may have dots.
+"$program" bench --bisect "$folder/../$(basename "$folder")/m.hlo" cpu "$folder/m.hlo" --db "$db" >/dev/null 2>"$folder/two.err" && fail "two sides were halved"
+grep -q "bench --ab compares the two" "$folder/two.err" || fail "$(cat "$folder/two.err")"
+
 "$program" bench --ab HEAD~11 HEAD "$folder/m.hlo" --build 'sh build.sh' --db "$db" --gate >"$folder/ab.txt" 2>&1
 [ $? = 1 ] && grep -q "slower" "$folder/ab.txt" || fail "side by side: $(cat "$folder/ab.txt")"
 

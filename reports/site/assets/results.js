@@ -186,6 +186,7 @@ assay.pages.run = { section: "runs", show: setPage("run") };
 // Where matrices differ: the ops and types that are not judged alike everywhere, and how many are wrong on one backend alone.
 const differences = sets => {
   const h = assay.h, rows = [], alone = sets.map(() => 0);
+  let partly = 0;
   const names = [...new Set(sets.flatMap(set => set.families.map(f => f.n)))].sort();
   for (const name of names) {
     const families = sets.map(set => set.families.find(f => f.n === name));
@@ -193,16 +194,19 @@ const differences = sets => {
     const cells = families.map(() => []);
     for (const type of types) {
       const tones = families.map(f => worst(named(((f && f.c) || {})[type] || {})));
-      if (new Set(tones.map(t => t[0])).size === 1) continue;
+      // A run that looked at a part says nothing about the rest.
+      const there = tones.filter(t => t[0] !== "empty");
+      if (there.length < tones.length) ++partly;
+      if (new Set(there.map(t => t[0])).size < 2) continue;
       const wrong = tones.flatMap((t, i) => t[0] === "bad" ? [i] : []);
-      if (wrong.length === 1 && sets.length > 1) ++alone[wrong[0]];
+      if (wrong.length === 1) ++alone[wrong[0]];
       tones.forEach((t, i) => cells[i].push([type, ...t]));
     }
     if (cells[0].length) rows.push([name, cells, cells.some(c => c.some(([, tone]) => tone === "bad"))]);
   }
   rows.sort((x, y) => y[2] - x[2]);
   const words = { passed: "good", bad: "bad", mild: "mild", none: "none", empty: "none" };
-  return assay.card("Where they differ", h("p", { class: "soft" }, "Op and type cells that are wrong on one alone: ", sets.map((set, i) => `${i ? ", " : ""}${assay.grouped(alone[i])} on ${set.run.backend}`), ". An empty cell of a row is judged alike."),
+  return assay.card("Where they differ", h("p", { class: "soft" }, "Op and type cells that are wrong on one alone: ", sets.map((set, i) => `${i ? ", " : ""}${assay.grouped(alone[i])} on ${set.run.backend}`), ". ", partly ? `${assay.grouped(partly)} cells are not there on all, which is no difference.` : ""),
     assay.paged(rows, 40, part => assay.table([{ title: "op" }, ...sets.map(set => ({ title: assay.who(set.run) }))], part.map(([name, cells]) => [h("span", { class: "word" }, name), ...cells.map((cell, i) => {
       const by = new Map();
       for (const [type, tone, letter] of cell) by.set(tone + letter, [...(by.get(tone + letter) || []), [type, tone, letter]]);

@@ -1,5 +1,6 @@
 // assay bench --bisect GOOD BAD: where between two sides the time of a workload changed.
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -44,15 +45,28 @@ struct Question {
   std::vector<std::string> names;
   std::string path;
 };
+// Programs and backends stand for themselves.
+bool HasNothingBetween(const std::string& name) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(name, error) || name == "cpu" ||
+         name.rfind("cpu:", 0) == 0;
+}
+
 absl::StatusOr<Question> QuestionOf(const std::vector<std::string>& words) {
   const size_t dots = words.empty() ? std::string::npos : words[0].find("..");
-  const bool is_range = words.size() == 2 && dots != std::string::npos;
+  const bool is_range = words.size() == 2 && dots != std::string::npos && dots > 0;
   if (words.size() < 3 && !is_range) {
     return absl::InvalidArgumentError(
         "assay bench --bisect GOOD BAD MODULE or GOOD..BAD MODULE with commits or releases "
         "(xla@0.4.31..0.10.2), or GOOD BETWEEN ... BAD MODULE with any sides");
   }
   Question question{{}, words.back()};
+  if (words.size() == 3 && (HasNothingBetween(words[0]) || HasNothingBetween(words[1]))) {
+    return absl::InvalidArgumentError(
+        StrCat("between '", words[0], "' and '", words[1],
+               "' lie neither commits nor releases: assay bench --ab compares the two, and "
+               "--bisect takes more sides, oldest first"));
+  }
   if (is_range || words.size() == 3) {
     const std::string good = is_range ? words[0].substr(0, dots) : words[0];
     const std::string bad = is_range ? words[0].substr(dots + 2) : words[1];
