@@ -138,6 +138,28 @@ TEST_F(CudaDriverTest, AKernelThatStraysLosesTheContext) {
   EXPECT_NE(ReportOfStandIn().find("out-of-bounds"), std::string::npos) << ReportOfStandIn();
 }
 
+TEST_F(CudaDriverTest, MemoryOfADeviceIsRefusedOnAnotherOnesStream) {
+  setenv("ASSAY_STAND_IN_DEVICES", "2", 1);
+  ResetStandIn();
+  unsetenv("ASSAY_STAND_IN_DEVICES");
+  const auto driver = CudaDriver::Load(ASSAY_STAND_IN);
+  ASSERT_TRUE(driver.ok()) << driver.status();
+  const auto first = CudaSession::Open(**driver, 0);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto buffer = (*first)->Allocate(64);
+  ASSERT_TRUE(buffer.ok()) << buffer.status();
+  EXPECT_TRUE((*first)->Fill(buffer->address(), 64, std::byte{1}).ok());
+  {
+    const auto second = CudaSession::Open(**driver, 1);
+    ASSERT_TRUE(second.ok()) << second.status();
+    std::vector<std::byte> bytes(64);
+    EXPECT_FALSE((*second)->CopyOut(buffer->address(), absl::MakeSpan(bytes)).ok());
+    EXPECT_NE(ReportOfStandIn(), "");
+  }
+  // The buffer goes in its own context.
+  (void)(*first)->Enter();
+}
+
 TEST(CudaDriver, SaysHowToGetOne) {
   const auto driver = CudaDriver::Load("libno-such-driver.so.1");
   ASSERT_FALSE(driver.ok());
