@@ -265,6 +265,23 @@ absl::Status GpuExecutable::RunOn(Device& device) {
   return absl::OkStatus();
 }
 
+absl::Status GpuExecutable::RunWatched(size_t d, const Rendezvous& rendezvous) {
+  if (communicators_ == nullptr) return RunOn(devices_[d]);
+  CudaSession& session = *program_.cuda->devices[d]->session;
+  // Errors that come up are rare: one more millisecond is no matter.
+  constexpr std::chrono::milliseconds kBetween(1);
+  auto next = std::chrono::steady_clock::now() + kBetween;
+  session.SetWatch([this, d, &rendezvous, kBetween, next]() mutable -> absl::Status {
+    if (rendezvous.stopped() != 0) return absl::CancelledError("gpu: the run was stopped");
+    if (std::chrono::steady_clock::now() < next) return absl::OkStatus();
+    next = std::chrono::steady_clock::now() + kBetween;
+    return communicators_->AsyncError(static_cast<int64_t>(d));
+  });
+  const absl::Status status = RunOn(devices_[d]);
+  session.SetWatch(nullptr);
+  return status;
+}
+
 // A thread per device, where there are several.
 absl::Status GpuExecutable::RunAll(Rendezvous& rendezvous,
                                    std::chrono::steady_clock::time_point deadline) {
@@ -272,7 +289,7 @@ absl::Status GpuExecutable::RunAll(Rendezvous& rendezvous,
     const auto number = static_cast<size_t>(d);
     absl::Status status = Enter(number);
     const bool has_begun = status.ok();
-    if (has_begun) status = RunOn(devices_[number]);
+    if (has_begun) status = RunWatched(number, rendezvous);
     // A device that was stopped says no more than that.
     if (!status.ok() && !absl::IsCancelled(status)) rendezvous.Fail(status);
     // Its memory stays until what its partners put there has ended.

@@ -94,6 +94,9 @@ class GpuExecutable : public Executable, public PlannedExecutable {
                        Rendezvous& rendezvous, Device& device);
   // Runs the program and fetches its results.
   absl::Status RunOn(Device& device);
+  // Likewise, on the thread of a device that waits for others: its waits end with the run, and with
+  // an error that comes up in a collective meanwhile.
+  absl::Status RunWatched(size_t d, const Rendezvous& rendezvous);
   // The run gives back what it made on the devices; GPUs keep it for the next after a good one.
   RunResult TakeResults(bool is_good);
   absl::Status RunProcesses(std::vector<const Meeting*> meetings, std::vector<std::string> names,

@@ -14,6 +14,7 @@
 #include "optimized/gpu/cuda_host.h"
 #include "optimized/gpu/driver/testing/stand_in_for_test.h"
 #include "optimized/gpu/gpu_sim_backend.h"
+#include "optimized/plan/program_plan.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
 
@@ -160,6 +161,35 @@ TEST_F(GpuSeveralDevices, GiveWhatTheSimulatorGives) {
   }
 }
 
+std::string PlanOf(const Executable& executable) {
+  const auto* planned = dynamic_cast<const PlannedExecutable*>(&executable);
+  EXPECT_NE(planned, nullptr);
+  std::string plan;
+  if (planned == nullptr) return plan;
+  for (const StepText& step : planned->plan()) StrAppend(&plan, step.step, ": ", step.plan, "\n");
+  return plan;
+}
+
+TEST_F(GpuSeveralDevices, PlansSayWhichWayCollectivesGo) {
+  auto executable = Compile(StrCat(kNccl, ",trace=on"), kAll);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const std::string plan = PlanOf(**executable);
+  EXPECT_THAT(plan, testing::HasSubstr("r0: native: host assay_collective, by NCCL"));
+  EXPECT_THAT(plan, testing::HasSubstr("r2: native: host assay_collective, over the host: NCCL's "
+                                       "maximum of floats drops NaN"));
+  // Narrow sums in another order need a profile that grants them.
+  constexpr char kNarrow[] = R"(HloModule m
+add { a = bf16[] parameter(0) b = bf16[] parameter(1) ROOT s = bf16[] add(a, b) }
+ENTRY e { x = bf16[4] iota(), iota_dimension=0 ROOT r = bf16[4] all-reduce(x), to_apply=add }
+)";
+  auto strict = Compile(StrCat(kNccl, ",trace=on,profile=strict"), kNarrow);
+  ASSERT_TRUE(strict.ok()) << strict.status();
+  EXPECT_THAT(PlanOf(**strict), testing::HasSubstr("which the profile does not grant"));
+  auto loose = Compile(StrCat(kNccl, ",trace=on,profile=xla"), kNarrow);
+  ASSERT_TRUE(loose.ok()) << loose.status();
+  EXPECT_THAT(PlanOf(**loose), testing::HasSubstr("by NCCL"));
+}
+
 TEST_F(GpuSeveralDevices, WithoutNcclGoOverTheHost) {
   Reset("libno-such-nccl.so");
   auto executable = Compile(kNccl, kAll);
@@ -236,6 +266,28 @@ TEST_F(GpuSeveralDevices, APartnerThatDoesNotComeEndsTheRunInTime) {
     EXPECT_EQ(*again, Wanted(kLoop));
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+// NCCL tells it to who asks while a stream waits: long before the time limit.
+TEST_F(GpuSeveralDevices, AnErrorThatComesUpWhileADeviceWaitsEndsTheRun) {
+  constexpr int kRemoteError = 6;
+  auto executable = Compile(kNccl, kLoop, kDevices, /*seconds=*/60);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const auto start = std::chrono::steady_clock::now();
+  // Device 1 sends to another one than its partner, which waits.
+  gpu::BendCall("ncclSend@1", 1);
+  gpu::BendCall("ncclCommGetAsyncError@2", kRemoteError);
+  const auto run = Run(**executable);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  ASSERT_FALSE(run.ok());
+  EXPECT_THAT(std::string(run.status().message()),
+              testing::HasSubstr("a communicator of device 2"));
+  EXPECT_EQ(gpu::LivingInStandIn(), 0);
+  gpu::BendCall("ncclSend@1", 0);
+  gpu::BendCall("ncclCommGetAsyncError@2", 0);
+  const auto again = Run(**executable);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*again, Wanted(kLoop));
 }
 
 TEST_F(GpuSeveralDevices, DevicesThatGoDifferentWaysAreNamed) {

@@ -181,6 +181,11 @@ class GpuCompilation {
       return nullptr;
     return [this, &chooser](const Instruction& collective) {
       const std::optional<NcclForm> form = chooser.Choose(collective);
+      for (StepText& text : program_.plan) {
+        if (text.step != collective.name()) continue;
+        StrAppend(&text.plan, form.has_value() ? ", by NCCL" : ", over the host: ",
+                  form.has_value() ? "" : chooser.WhyNot(collective));
+      }
       if (form.has_value()) {
         program_.device_collectives.push_back(CollectiveNumber(collective));
         program_.statistics["collectives.on.device"] += 1;

@@ -44,6 +44,7 @@ using CudaHandle = void*;                // contexts, modules, functions, stream
   call(cuStreamCreate, CudaHandle* stream, unsigned flags) \
   call(cuStreamDestroy_v2, CudaHandle stream) \
   call(cuStreamSynchronize, CudaHandle stream) \
+  call(cuStreamQuery, CudaHandle stream) \
   call(cuStreamWaitEvent, CudaHandle stream, CudaHandle event, unsigned flags) \
   call(cuStreamBeginCapture_v2, CudaHandle stream, int mode) \
   call(cuStreamEndCapture, CudaHandle stream, CudaHandle* graph) \
@@ -70,7 +71,7 @@ struct CudaCalls {
 inline constexpr CudaResult kCudaSuccess = 0, kCudaInvalidValue = 1, kCudaOutOfMemory = 2,
                             kCudaNotInitialised = 3, kCudaNoDevice = 100, kCudaInvalidImage = 200,
                             kCudaInvalidContext = 201, kCudaInvalidHandle = 400,
-                            kCudaNotFound = 500, kCudaIllegalAddress = 700,
+                            kCudaNotFound = 500, kCudaNotReady = 600, kCudaIllegalAddress = 700,
                             kCudaLaunchTimeout = 702, kCudaLaunchFailed = 719,
                             kCudaCaptureUnsupported = 900, kCudaCaptureInvalidated = 901,
                             kCudaCaptureUnjoined = 904, kCudaUnknown = 999;

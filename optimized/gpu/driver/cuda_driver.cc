@@ -3,8 +3,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -235,6 +238,7 @@ absl::Status CudaSession::CopyIn(uint64_t address, absl::Span<const std::byte> b
   ASSAY_RETURN_IF_ERROR(Alive());
   if (bytes.empty()) return absl::OkStatus();
   ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  if (watch_ != nullptr) ASSAY_RETURN_IF_ERROR(Wait(stream));
   ASSAY_RETURN_IF_ERROR(
       Check(driver_.calls().cuMemcpyHtoDAsync_v2(address, bytes.data(), bytes.size(), stream),
             absl::StrCat("copying ", bytes.size(), " bytes to the GPU")));
@@ -245,6 +249,7 @@ absl::Status CudaSession::CopyOut(uint64_t address, absl::Span<std::byte> bytes)
   ASSAY_RETURN_IF_ERROR(Alive());
   if (bytes.empty()) return absl::OkStatus();
   ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
+  if (watch_ != nullptr) ASSAY_RETURN_IF_ERROR(Wait(stream));
   ASSAY_RETURN_IF_ERROR(
       Check(driver_.calls().cuMemcpyDtoHAsync_v2(bytes.data(), address, bytes.size(), stream),
             absl::StrCat("copying ", bytes.size(), " bytes from the GPU")));
@@ -308,17 +313,28 @@ absl::Status CudaSession::Launch(CudaHandle function, const CudaLaunch& launch) 
                "launching a kernel");
 }
 
+absl::Status CudaSession::Wait(CudaHandle stream) {
+  if (watch_ == nullptr)
+    return Check(driver_.calls().cuStreamSynchronize(stream), "waiting for the GPU");
+  // Short waits are answered at once; long ones leave the processor to other devices' threads.
+  constexpr auto kLongest = std::chrono::microseconds(200);
+  for (auto pause = std::chrono::microseconds(1);; pause = std::min(pause * 2, kLongest)) {
+    const CudaResult result = driver_.calls().cuStreamQuery(stream);
+    if (result != kCudaNotReady) return Check(result, "waiting for the GPU");
+    ASSAY_RETURN_IF_ERROR(watch_());
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 absl::Status CudaSession::Synchronise() {
   ASSAY_ASSIGN_OR_RETURN(CudaHandle const stream, Stream());
-  return Check(driver_.calls().cuStreamSynchronize(stream), "waiting for the GPU");
+  return Wait(stream);
 }
 
 absl::Status CudaSession::SynchroniseAll() {
   ASSAY_RETURN_IF_ERROR(Alive());
   for (CudaHandle stream : streams_) {
-    if (stream == nullptr) continue;
-    ASSAY_RETURN_IF_ERROR(
-        Check(driver_.calls().cuStreamSynchronize(stream), "waiting for the GPU"));
+    if (stream != nullptr) ASSAY_RETURN_IF_ERROR(Wait(stream));
   }
   return absl::OkStatus();
 }

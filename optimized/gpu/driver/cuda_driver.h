@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -149,6 +150,10 @@ class CudaSession {
   absl::Status BeginCapture();
   absl::StatusOr<CudaGraph> EndCapture();
   absl::Status Launch(const CudaGraph& graph);
+  // Work on a stream may wait for other devices, and the driver with it for ever: with a watch,
+  // waiting means asking the stream, and the watch in between, whose error ends the wait. Copies
+  // from and to the host wait in that way first. Null: there is none.
+  void SetWatch(std::function<absl::Status()> watch) { watch_ = std::move(watch); }
   // CopyOut waits for all that came before; CopyIn until the
   // bytes may go.
   absl::Status CopyIn(uint64_t address, absl::Span<const std::byte> bytes);
@@ -173,6 +178,7 @@ class CudaSession {
   absl::Status ReadFacts();
   // The error of a result; notes those that lose the context.
   absl::Status Check(CudaResult result, std::string_view what);
+  absl::Status Wait(CudaHandle stream);
   // The error of a context that was lost before.
   absl::Status Alive() const;
 
@@ -182,6 +188,7 @@ class CudaSession {
   std::vector<CudaHandle> streams_;  // by number; null: not made yet
   size_t stream_ = 0;
   CudaDeviceFacts facts_;
+  std::function<absl::Status()> watch_;
   CudaResult lost_ = kCudaSuccess;
 };
 

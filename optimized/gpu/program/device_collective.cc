@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "optimized/analysis/walks/reductions.h"
 #include "optimized/passes/collectives/collective_numbering.h"
 #include "optimized/passes/util/reduction_util.h"
 #include "spec/base/status_macros.h"
@@ -17,7 +18,7 @@ namespace {
 using Kind = CollectivePlan::Kind;
 constexpr int64_t kMostCalls = 512;  // of one array
 
-// A type that NCCL reduces. Truth values are bytes of 0 or 1.
+// A type that NCCL reduces, as which of its own.
 struct TypeRow {
   ElementType type;
   int nccl;
@@ -32,62 +33,82 @@ constexpr TypeRow kTypes[] = {
     {ElementType::kPred, kNcclUint8, 1},
 };
 
-// The operation by which NCCL does what the function does.
-std::optional<int> OperationOf(const Computation& function, ElementType type) {
-  const Instruction& root = *function.root();
-  if (root.operand_count() != 2 || function.parameters().size() != 2) return std::nullopt;
-  const Instruction *a = function.parameters()[0], *b = function.parameters()[1];
-  const bool is_plain = (root.operand(0) == a && root.operand(1) == b) ||
-                        (root.operand(0) == b && root.operand(1) == a);
-  if (!is_plain) return std::nullopt;
-  const bool is_integer = IsInteger(type);
-  switch (root.opcode()) {
-    case Opcode::kAdd:
-      return IsPred(type) ? std::nullopt : std::optional(kNcclSum);
-    case Opcode::kMultiply:
-      return IsPred(type) ? std::nullopt : std::optional(kNcclProd);
-    case Opcode::kMaximum:
-      return is_integer ? std::optional(kNcclMax) : std::nullopt;
-    case Opcode::kMinimum:
-      return is_integer ? std::optional(kNcclMin) : std::nullopt;
-    case Opcode::kOr:
-      return IsPred(type) ? std::optional(kNcclMax) : std::nullopt;
-    case Opcode::kAnd:
-      return IsPred(type) ? std::optional(kNcclMin) : std::nullopt;
-    default:
-      return std::nullopt;
-  }
+// Opcodes of reducers, by what the elements are, and NCCL's operation. Truth values are bytes of 0
+// or 1.
+enum class Elements : uint8_t { kInteger, kFloat, kPred };
+struct OperationRow {
+  Opcode opcode;
+  Elements elements;
+  int nccl;
+};
+constexpr OperationRow kOperations[] = {
+    {Opcode::kAdd, Elements::kInteger, kNcclSum},
+    {Opcode::kMultiply, Elements::kInteger, kNcclProd},
+    {Opcode::kMaximum, Elements::kInteger, kNcclMax},
+    {Opcode::kMinimum, Elements::kInteger, kNcclMin},
+    {Opcode::kAdd, Elements::kFloat, kNcclSum},
+    {Opcode::kMultiply, Elements::kFloat, kNcclProd},
+    {Opcode::kOr, Elements::kPred, kNcclMax},
+    {Opcode::kAnd, Elements::kPred, kNcclMin},
+};
+Elements ElementsOf(ElementType type) {
+  if (IsPred(type)) return Elements::kPred;
+  return IsInteger(type) ? Elements::kInteger : Elements::kFloat;
 }
 
-std::optional<NcclForm> ReductionForm(const Instruction& collective, const Profile& profile) {
+std::optional<NcclForm> ReductionForm(const Instruction& collective, const Profile& profile,
+                                      std::string& why) {
+  const auto no = [&why](std::string reason) {
+    why = std::move(reason);
+    return std::nullopt;
+  };
   const ElementType type = collective.operand(0)->shape().element_type();
   for (const Instruction* operand : collective.operands())
-    if (operand->shape().element_type() != type) return std::nullopt;
+    if (operand->shape().element_type() != type) return no("its operands have several types");
   const auto* const row = std::find_if(std::begin(kTypes), std::end(kTypes),
                                        [&](const TypeRow& each) { return each.type == type; });
-  if (row == std::end(kTypes) || collective.callees().size() != 1) return std::nullopt;
+  if (row == std::end(kTypes)) return no(StrCat("NCCL reduces no ", Name(type)));
   const Computation& function = *collective.callees()[0];
-  const std::optional<int> operation = OperationOf(function, type);
-  if (!operation.has_value()) return std::nullopt;
-  // NCCL adds in an order of its own.
-  if (!IsPred(type) && !IsInteger(type) && !MayRegroup(&function, type, profile))
-    return std::nullopt;
-  return NcclForm{row->nccl, *operation, row->unit};
+  const std::optional<Opcode> opcode = RecognisedCombiner(function);
+  if (!opcode.has_value()) return no("NCCL has no such function");
+  const Elements elements = ElementsOf(type);
+  const auto* const operation =
+      std::find_if(std::begin(kOperations), std::end(kOperations), [&](const OperationRow& each) {
+        return each.opcode == *opcode && each.elements == elements;
+      });
+  if (operation == std::end(kOperations)) {
+    const bool is_extreme = *opcode == Opcode::kMaximum || *opcode == Opcode::kMinimum;
+    return no(elements == Elements::kFloat && is_extreme
+                  ? StrCat("NCCL's ", Name(*opcode), " of floats drops NaN")
+                  : StrCat("NCCL has no ", Name(*opcode), " of ", Name(type)));
+  }
+  if (elements == Elements::kFloat && !MayRegroup(&function, type, profile))
+    return no("NCCL adds in an order of its own, which the profile does not grant this function");
+  return NcclForm{row->nccl, operation->nccl, row->unit};
 }
 
 }  // namespace
 
 std::optional<NcclForm> NcclFormOf(const Instruction& collective, const CollectivePlan& plan,
-                                   const Profile& profile) {
-  if (plan.kind == Kind::kTakeFromRoot || plan.kind == Kind::kRagged) return std::nullopt;
+                                   const Profile& profile, std::string& why) {
+  if (plan.kind == Kind::kTakeFromRoot || plan.kind == Kind::kRagged) {
+    why = "who sends what is known from the data alone";
+    return std::nullopt;
+  }
   size_t members = 1;
   for (const std::vector<int64_t>& sources : plan.meeting.sources) {
-    if (plan.kind != Kind::kTake && sources.empty()) return std::nullopt;
+    if (plan.kind != Kind::kTake && sources.empty()) {
+      why = "some devices are in no group";
+      return std::nullopt;
+    }
     members = std::max(members, sources.size());
   }
-  for (const CollectivePlan::Array& array : plan.arrays)
-    if (array.outer * static_cast<int64_t>(members) > kMostCalls) return std::nullopt;
-  if (plan.kind == Kind::kReduce) return ReductionForm(collective, profile);
+  for (const CollectivePlan::Array& array : plan.arrays) {
+    if (array.outer * static_cast<int64_t>(members) <= kMostCalls) continue;
+    why = StrCat("an array goes in ", array.outer, " pieces");
+    return std::nullopt;
+  }
+  if (plan.kind == Kind::kReduce) return ReductionForm(collective, profile, why);
   return NcclForm();
 }
 
@@ -103,11 +124,21 @@ std::optional<NcclForm> CollectiveChooser::Choose(const Instruction& collective)
       std::count_if(plans_.begin(), plans_.end(), [&](const CollectivePlan& other) {
         return !other.position.empty() && other.place == plan.place;
       });
-  if (at_place > 1) return chosen;
-  chosen = NcclFormOf(collective, plan, profile_);
-  if (chosen.has_value() && !gates_.Allow(DecisionKind::kLibrary, "call-library", &collective))
+  std::string& why = why_not_[number];
+  if (at_place > 1) {
+    why = "devices may meet in another one of its channel";
+    return chosen;
+  }
+  chosen = NcclFormOf(collective, plan, profile_, why);
+  if (chosen.has_value() && !gates_.Allow(DecisionKind::kLibrary, "call-library", &collective)) {
     chosen.reset();
+    why = "refused";
+  }
   return chosen;
+}
+
+const std::string& CollectiveChooser::WhyNot(const Instruction& collective) {
+  return why_not_[CollectiveNumber(collective)];
 }
 
 NcclCommunicators::Clique CliqueOf(const CollectivePlan& plan, int64_t device) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,8 +30,9 @@ struct NcclForm {
 // the profile wants sums in the order of the group; partners that the data names; arrays in more
 // pieces than are worth a call each. The greatest and least of floats are not among its words: it
 // drops NaN.
+// `why` says it then.
 std::optional<NcclForm> NcclFormOf(const Instruction& collective, const CollectivePlan& plan,
-                                   const Profile& profile);
+                                   const Profile& profile, std::string& why);
 
 // Decides about each collective of a program, for all its copies alike: devices that meet in one
 // must go the same way.
@@ -41,12 +43,15 @@ class CollectiveChooser {
       : plans_(plans), profile_(profile), gates_(gates) {}
   // Asks the gate "call-library".
   std::optional<NcclForm> Choose(const Instruction& collective);
+  // Why one that was asked about goes over the host.
+  const std::string& WhyNot(const Instruction& collective);
 
  private:
   const std::vector<CollectivePlan>& plans_;
   const Profile& profile_;
   Gates& gates_;
   std::map<int64_t, std::optional<NcclForm>> chosen_;  // by number
+  std::map<int64_t, std::string> why_not_;
 };
 
 // The devices with which a device does the collective, in the order of their ranks: its group, or

@@ -3,6 +3,8 @@
 #include "optimized/gpu/streams/simulated_streams.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -143,7 +145,8 @@ absl::Status SimulatedStreams::Wait(uint64_t stream, uint64_t event) {
 bool SimulatedStreams::CanGoOn(const Stream& stream) const {
   if (stream.items.empty()) return false;
   const Item& next = stream.items.front();
-  return next.kind != StreamCommand::Kind::kWait || recordings_.at(next.recording).is_done;
+  if (next.kind == StreamCommand::Kind::kWait) return recordings_.at(next.recording).is_done;
+  return next.work == nullptr || next.work->is_ready == nullptr || next.work->is_ready();
 }
 
 absl::Status SimulatedStreams::Step(Stream& stream) {
@@ -178,13 +181,31 @@ uint64_t SimulatedStreams::Time() const {
   return latest;
 }
 
-absl::Status SimulatedStreams::RunUntil(const std::function<bool()>& is_enough) {
+bool SimulatedStreams::WaitsForOthers() const {
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+    const std::deque<Item>& items = entry.second.items;
+    return !items.empty() && items.front().work != nullptr &&
+           items.front().work->is_ready != nullptr;
+  });
+}
+
+absl::Status SimulatedStreams::RunUntil(const std::function<bool()>& is_enough, bool may_wait) {
+  // Nothing that waits longer comes to an end.
+  constexpr auto kLongest = std::chrono::seconds(20);
+  const auto start = std::chrono::steady_clock::now();
   while (failure_.ok() && !is_enough()) {
     std::vector<Stream*> ready;
     for (auto& [number, stream] : streams_)
       if (CanGoOn(stream)) ready.push_back(&stream);
-    if (ready.empty()) return absl::InternalError("streams wait for each other");
-    failure_ = Step(*ready[ready.size() == 1 ? 0 : random_() % ready.size()]);
+    if (!ready.empty()) {
+      failure_ = Step(*ready[ready.size() == 1 ? 0 : random_() % ready.size()]);
+      continue;
+    }
+    if (!WaitsForOthers()) return absl::InternalError("streams wait for each other");
+    if (!may_wait) return absl::OkStatus();
+    if (std::chrono::steady_clock::now() - start > kLongest)
+      failure_ = absl::DeadlineExceededError("work waits for a device that does not come");
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   if (!failure_.ok()) Drop();
   return failure_;
@@ -204,7 +225,14 @@ absl::Status SimulatedStreams::Synchronise(uint64_t stream) {
 absl::Status SimulatedStreams::Advance(uint64_t stream) {
   if (IsCaptured(stream)) return absl::FailedPreconditionError("a captured stream is waited for");
   const Stream& at = At(stream);
-  return RunUntil([&] { return at.items.empty(); });
+  return RunUntil([&] { return at.items.empty(); }, /*may_wait=*/false);
+}
+
+absl::StatusOr<bool> SimulatedStreams::Query(uint64_t stream) {
+  ASSAY_RETURN_IF_ERROR(Advance(stream));
+  if (!At(stream).items.empty()) return false;
+  ASSAY_RETURN_IF_ERROR(Synchronise(stream));
+  return true;
 }
 
 void SimulatedStreams::Tidy() {

@@ -27,6 +27,8 @@ struct StreamWork {
   std::string name;  // "kernel \"add_1\"", for findings
   std::vector<ByteRange> reads, writes;
   std::function<absl::Status()> run;
+  // Says whether it can be done now, where it waits for other devices; null: it can.
+  std::function<bool()> is_ready = nullptr;
 };
 
 // A command that was captured instead of being put on its stream.
@@ -59,8 +61,11 @@ class SimulatedStreams {
   // Does all the work of the stream, and what it waits for. After it the caller knows that it is
   // done: whatever is put anywhere comes later.
   absl::Status Synchronise(uint64_t stream);
-  // Does the work of the stream, too, but the caller does not know it: a device that is fast.
+  // Does the work of the stream, too, as far as it waits for no other device, but the caller does
+  // not know it: a device that is fast.
   absl::Status Advance(uint64_t stream);
+  // Advances, and says whether all is done. If so the caller knows it, as after Synchronise.
+  absl::StatusOr<bool> Query(uint64_t stream);
   absl::Status SynchroniseAll();
   // Forgets work that was not done.
   void Drop();
@@ -131,8 +136,10 @@ class SimulatedStreams {
   absl::Status Put(uint64_t stream, const std::shared_ptr<const StreamWork>& work);
   bool CanGoOn(const Stream& stream) const;
   absl::Status Step(Stream& stream);
-  // Does work in the drawn order until there is nothing to do or `is_enough`.
-  absl::Status RunUntil(const std::function<bool()>& is_enough);
+  bool WaitsForOthers() const;
+  // Does work in the drawn order until `is_enough`. Where all that is left waits for other devices
+  // it waits, too, but not for ever; or, told not to, comes back.
+  absl::Status RunUntil(const std::function<bool()>& is_enough, bool may_wait = true);
   Capture* CaptureOf(uint64_t stream);
   // Forgets what nobody can ask for any more, once all is done and the caller knows it.
   void Tidy();

@@ -114,6 +114,7 @@ absl::Status NcclCommunicators::AsyncError(int64_t device) {
     NcclResult error = kNcclSuccess;
     ASSAY_RETURN_IF_ERROR(nccl_.Check(nccl_.calls().ncclCommGetAsyncError(member.comm, &error),
                                       "asking a communicator for its error"));
+    if (error == kNcclInProgress) continue;
     ASSAY_RETURN_IF_ERROR(nccl_.Check(error, StrCat("a communicator of device ", device)));
   }
   return absl::OkStatus();

@@ -492,6 +492,15 @@ CudaResult cuStreamSynchronize(CudaHandle stream) {
   return OfWork("cuStreamSynchronize", Here()->streams.Synchronise(NumberOf(stream)));
 }
 
+// Whoever asks finds some more of it done. It never waits for other devices.
+CudaResult cuStreamQuery(CudaHandle stream) {
+  ASSAY_ENTER(cuStreamQuery, kContext)
+  ASSAY_CHECK_STREAM(cuStreamQuery, stream)
+  const absl::StatusOr<bool> is_done = Here()->streams.Query(NumberOf(stream));
+  if (!is_done.ok()) return OfWork("cuStreamQuery", is_done.status());
+  return *is_done ? kCudaSuccess : kCudaNotReady;
+}
+
 // ---- graphs ----
 
 CudaResult cuStreamBeginCapture_v2(CudaHandle stream, int mode) {
