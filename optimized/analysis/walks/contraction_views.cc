@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "optimized/analysis/walks/contractions.h"
+#include "optimized/analysis/walks/elementwise_ops.h"
 
 namespace assay {
 namespace {
@@ -194,6 +196,26 @@ Chain ChainBehind(const Instruction& dot) {
   return chain;
 }
 
+// True if each result of the computation is made of the sums, or has their dimensions, and what is
+// made of them reads them at its own place alone.
+bool IsMadeElementByElement(const Computation& fused, const Instruction& sums) {
+  absl::flat_hash_set<const Instruction*> made = {&sums};
+  for (const Instruction* inst : fused.PostOrder()) {
+    const bool is_results = inst == fused.root() && inst->opcode() == Opcode::kTuple;
+    const bool reads = absl::c_any_of(
+        inst->operands(), [&](const Instruction* operand) { return made.contains(operand); });
+    if (is_results || !reads) continue;
+    if (!IsElementwise(inst->opcode()) || !inst->callees().empty() ||
+        !SameDimensions(inst->shape(), sums.shape()))
+      return false;
+    made.insert(inst);
+  }
+  if (fused.root()->opcode() != Opcode::kTuple) return made.contains(fused.root());
+  return absl::c_all_of(fused.root()->operands(), [&](const Instruction* result) {
+    return SameDimensions(result->shape(), sums.shape());
+  });
+}
+
 }  // namespace
 
 ArrayView ArrayView::Of(const Shape& shape) {
@@ -291,7 +313,10 @@ std::optional<ContractionView> ViewContraction(const Instruction& kernel, const 
   // An op that no steps say is made of the sums like all else behind them.
   for (;; after.pop_back()) {
     std::optional<ContractionView> view = ViewContraction(dot, before[0], before[1], after, bend);
-    if (view.has_value() || after.empty()) return view;
+    if (!view.has_value() && !after.empty()) continue;
+    const Computation& fused = *kernel.callee();
+    if (!view.has_value() || view->sums == fused.root()) return view;
+    return IsMadeElementByElement(fused, *view->sums) ? view : std::nullopt;
   }
 }
 

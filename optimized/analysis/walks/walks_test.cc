@@ -2,6 +2,7 @@
 #include "optimized/analysis/walks/walks.h"
 
 #include "gtest/gtest.h"
+#include "optimized/analysis/walks/contraction_views.h"
 #include "optimized/analysis/walks/lane_access.h"
 #include "spec/text/reader.h"
 
@@ -73,6 +74,43 @@ TEST(LanesOf, ASliceWithStridesHasNone) {
               "ROOT s = f32[4,16] slice(p), slice={[0:4], [0:32:2]}");
   EXPECT_EQ(LanesOf(*fused.root.instruction, 0, 0).kind, LaneAccess::kLanes);
   EXPECT_EQ(LanesOf(*fused.root.instruction, 0, 1).kind, LaneAccess::kImpossible);
+}
+
+// The sums of a contraction before its epilogue; "" where it is none.
+std::string SumsOf(const std::string& behind, const std::string& result) {
+  const absl::StatusOr<std::unique_ptr<Module>> read = ReadModule(
+      "HloModule m\nf { x = f32[8,4] parameter(0)\n y = f32[4,16] parameter(1)\n "
+      "z = f32[16] parameter(2)\n d = f32[8,16] dot(x, y), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={0}\n " +
+      behind + " }\nENTRY e { x = f32[8,4] parameter(0)\n y = f32[4,16] parameter(1)\n " +
+      "z = f32[16] parameter(2)\n ROOT r = " + result + " fusion(x, y, z), kind=kLoop, calls=f }");
+  EXPECT_TRUE(read.ok()) << read.status();
+  if (!read.ok()) return "";
+  const Instruction* sums = SumsBeforeEpilogue(*(*read)->entry()->root());
+  return sums == nullptr ? "" : std::string(sums->name());
+}
+
+// An epilogue gets the sums block by block: what reads them elsewhere is none.
+TEST(ContractionViews, AnEpilogueReadsSumsAtItsOwnPlace) {
+  const std::string bias =
+      "b = f32[8,16] broadcast(z), dimensions={1}\n s = f32[8,16] add(d, b)\n ";
+  EXPECT_EQ(SumsOf(bias + "ROOT t = f32[8,16] tanh(s)", "f32[8,16]"), "d");
+  EXPECT_EQ(SumsOf(bias + "w = f32[1,16] reshape(z)\n "
+                          "c = f32[9,16] concatenate(s, w), dimensions={0}\n "
+                          "ROOT t = f32[1,16] slice(c), slice={[8:9], [0:16]}",
+                   "f32[1,16]"),
+            "");
+  EXPECT_EQ(SumsOf(bias + "r = f32[8,16] reverse(s), dimensions={1}\n "
+                          "ROOT t = f32[8,16] add(r, s)",
+                   "f32[8,16]"),
+            "");
+  // Results that are not made of the sums are written along with them, over their dimensions.
+  EXPECT_EQ(SumsOf(bias + "t = f32[8,16] tanh(s)\n ROOT o = (f32[8,16], f32[8,16]) tuple(t, b)",
+                   "(f32[8,16], f32[8,16])"),
+            "d");
+  EXPECT_EQ(SumsOf(bias + "t = f32[8,16] tanh(s)\n ROOT o = (f32[8,16], f32[16]) tuple(t, z)",
+                   "(f32[8,16], f32[16])"),
+            "");
 }
 
 }  // namespace
