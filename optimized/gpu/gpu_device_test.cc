@@ -13,9 +13,9 @@
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "optimized/cpu/testing.h"
+#include "optimized/gpu/backends_for_test.h"
 #include "optimized/gpu/cuda_host.h"
 #include "optimized/gpu/driver/testing/stand_in_for_test.h"
-#include "optimized/gpu/gpu_sim_backend.h"
 #include "spec/base/case_file.h"
 #include "spec/base/strings.h"
 
@@ -34,14 +34,6 @@ void Reset() {
     setenv(variable, ASSAY_STAND_IN, 1);
 }
 
-std::unique_ptr<Backend> Open(const std::string& name) {
-  BackendRegistry registry;
-  RegisterGpuSim(registry);
-  RegisterGpu(registry);
-  auto backend = registry.Create(name);
-  EXPECT_TRUE(backend.ok()) << backend.status();
-  return backend.ok() ? *std::move(backend) : nullptr;
-}
 constexpr const char* kDevice = "gpu:image-ir=on,libraries=on";
 
 struct Program {
@@ -127,8 +119,9 @@ TEST(GpuDevice, LibrariesGiveTheNumbersOfKernels) {
     for (const char* graphs : {"", ",graphs=on"}) {
       SCOPED_TRACE(StrCat(program.name, graphs));
       Reset();
-      const Literal wanted = RunModule(*Open("gpu-sim"), *program.module, program.arguments);
-      auto executable = Open(StrCat(kDevice, graphs))->Compile(*program.module, {});
+      const Literal wanted =
+          RunModule(*OpenGpuBackend("gpu-sim"), *program.module, program.arguments);
+      auto executable = OpenGpuBackend(StrCat(kDevice, graphs))->Compile(*program.module, {});
       ASSERT_TRUE(executable.ok()) << executable.status();
       for (int k = 0; k < 3; ++k) {
         const auto run = (*executable)->Run({program.Pointers()});
@@ -150,8 +143,9 @@ TEST(GpuDevice, AnswersAnErrorAtEachCall) {
   int failed = 0;
   for (const Program& program : Programs()) {
     Reset();
-    const std::unique_ptr<Backend> device = Open(StrCat(kDevice, ",graphs=on"));
-    const Literal wanted = RunModule(*Open("gpu-sim"), *program.module, program.arguments);
+    const std::unique_ptr<Backend> device = OpenGpuBackend(StrCat(kDevice, ",graphs=on"));
+    const Literal wanted =
+        RunModule(*OpenGpuBackend("gpu-sim"), *program.module, program.arguments);
     auto executable = device->Compile(*program.module, {});
     ASSERT_TRUE(executable.ok()) << executable.status();
     for (const int code : {kOutOfMemory, kNotSupported}) {
@@ -197,7 +191,7 @@ TEST(GpuDevice, ALostContextIsPlainlySo) {
   for (int at = 0;; at += 5) {
     SCOPED_TRACE(at);
     Reset();
-    auto executable = Open(kDevice)->Compile(*program.module, {});
+    auto executable = OpenGpuBackend(kDevice)->Compile(*program.module, {});
     ASSERT_TRUE(executable.ok()) << executable.status();
     const int before = CallsSoFar();
     FailAt(at, kLaunchFailed);
@@ -229,10 +223,11 @@ TEST(GpuDevice, MistakesInCallsAreFound) {
       if (each.name == fields[3]) program = &each;
     ASSERT_NE(program, nullptr);
     Reset();
-    const Literal wanted = RunModule(*Open("gpu-sim"), *program->module, program->arguments);
+    const Literal wanted =
+        RunModule(*OpenGpuBackend("gpu-sim"), *program->module, program->arguments);
     int64_t by = 0;
     ASSERT_TRUE(absl::SimpleAtoi(fields[2], &by));
-    auto executable = Open(kDevice)->Compile(*program->module, {});
+    auto executable = OpenGpuBackend(kDevice)->Compile(*program->module, {});
     ASSERT_TRUE(executable.ok()) << executable.status();
     gpu::BendCall(fields[1], by);
     const auto run = (*executable)->Run({program->Pointers()});

@@ -11,9 +11,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "optimized/cpu/testing.h"
+#include "optimized/gpu/backends_for_test.h"
 #include "optimized/gpu/cuda_host.h"
 #include "optimized/gpu/driver/testing/stand_in_for_test.h"
-#include "optimized/gpu/gpu_sim_backend.h"
 #include "optimized/plan/program_plan.h"
 #include "spec/base/error.h"
 #include "spec/base/strings.h"
@@ -96,14 +96,6 @@ class GpuSeveralDevices : public testing::Test {
     gpu::ForgetCudaHost();
     gpu::ResetStandIn();
   }
-  static std::unique_ptr<Backend> Open(const std::string& name) {
-    BackendRegistry registry;
-    RegisterGpuSim(registry);
-    RegisterGpu(registry);
-    auto backend = registry.Create(name);
-    EXPECT_TRUE(backend.ok()) << backend.status();
-    return backend.ok() ? *std::move(backend) : nullptr;
-  }
   static absl::StatusOr<std::unique_ptr<Executable>> Compile(const std::string& backend,
                                                              const char* text,
                                                              int64_t replicas = kDevices,
@@ -111,7 +103,7 @@ class GpuSeveralDevices : public testing::Test {
     CompileOptions options;
     options.devices.replicas = replicas;
     options.limits.seconds = seconds;
-    return Open(backend)->Compile(*MustRead(text), options);
+    return OpenGpuBackend(backend)->Compile(*MustRead(text), options);
   }
   static absl::StatusOr<std::string> Run(Executable& executable) {
     const auto run = executable.Run(std::vector<std::vector<const Literal*>>(kDevices));

@@ -8,21 +8,12 @@
 
 #include "gtest/gtest.h"
 #include "optimized/cpu/testing.h"
-#include "optimized/gpu/gpu_sim_backend.h"
+#include "optimized/gpu/backends_for_test.h"
 #include "spec/base/case_file.h"
 #include "spec/base/strings.h"
 
 namespace assay {
 namespace {
-
-std::unique_ptr<Backend> Open(const std::string& name) {
-  BackendRegistry registry;
-  RegisterGpuSim(registry);
-  RegisterGpu(registry);
-  auto backend = registry.Create(name);
-  EXPECT_TRUE(backend.ok()) << backend.status();
-  return backend.ok() ? *std::move(backend) : nullptr;
-}
 
 struct StreamCase {
   std::string name, defect;
@@ -78,9 +69,10 @@ TEST(GpuStreams, GiveTheBitsOfOne) {
   for (const StreamCase& one : Cases()) {
     SCOPED_TRACE(one.name);
     const std::string wanted =
-        RunModule(*Open("gpu-sim:streams=1"), *one.module, one.arguments).ToString();
+        RunModule(*OpenGpuBackend("gpu-sim:streams=1"), *one.module, one.arguments).ToString();
     for (const int seed : {0, 1, 2}) {
-      const std::unique_ptr<Backend> several = Open(StrCat("gpu-sim:streams=4,seed=", seed));
+      const std::unique_ptr<Backend> several =
+          OpenGpuBackend(StrCat("gpu-sim:streams=4,seed=", seed));
       EXPECT_EQ(RunModule(*several, *one.module, one.arguments).ToString(), wanted);
     }
   }
@@ -93,7 +85,7 @@ TEST(GpuStreams, WhatIsNotWaitedForIsFound) {
       CompileOptions planted;
       planted.defect = one.defect;
       const auto run =
-          CompileAndRun(*Open(options), *one.module, PointersTo(one.arguments), planted);
+          CompileAndRun(*OpenGpuBackend(options), *one.module, PointersTo(one.arguments), planted);
       ASSERT_FALSE(run.ok());
       EXPECT_NE(std::string(run.status().message()).find("missing stream dependency"),
                 std::string::npos)
@@ -117,7 +109,7 @@ TEST(GpuStreams, OverlapIsSeenByTheClock) {
     double path = 0, total = 0;
   };
   const auto times_on = [&](const std::string& options) {
-    auto executable = Open(options)->Compile(*module, {});
+    auto executable = OpenGpuBackend(options)->Compile(*module, {});
     EXPECT_TRUE(executable.ok()) << executable.status();
     if (!executable.ok()) return Times();
     EXPECT_TRUE((*executable)->Run({PointersTo(arguments)}).ok());
@@ -143,12 +135,12 @@ TEST(GpuStreams, GraphsGiveTheSameBits) {
                                "ASSAY_LIBCUSOLVER", "ASSAY_LIBCUFFT"})
     setenv(variable, ASSAY_STAND_IN, 1);
   for (const char* options : {"gpu:image-ir=on", "gpu:image-ir=on,graphs=on"}) {
-    const std::unique_ptr<Backend> device = Open(options);
+    const std::unique_ptr<Backend> device = OpenGpuBackend(options);
     ASSERT_NE(device, nullptr);
     for (const StreamCase& one : Cases()) {
       SCOPED_TRACE(StrCat(one.name, " on ", options));
       const std::string wanted =
-          RunModule(*Open("gpu-sim:streams=1"), *one.module, one.arguments).ToString();
+          RunModule(*OpenGpuBackend("gpu-sim:streams=1"), *one.module, one.arguments).ToString();
       auto executable = device->Compile(*one.module, {});
       ASSERT_TRUE(executable.ok()) << executable.status();
       for (int k = 0; k < 4; ++k) {
